@@ -1,0 +1,5 @@
+//! The pure part of Sago: it decides, and never does. No MPI, HDF5, files, clock, environment or threads.
+#![forbid(unsafe_code)]
+
+pub mod config;
+pub mod extent;

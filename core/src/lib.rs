@@ -3,4 +3,7 @@
 
 pub mod config;
 pub mod extent;
+pub mod ids;
 pub mod random;
+pub mod text;
+pub mod topology;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod config;
+pub mod declare;
 pub mod extent;
 pub mod ids;
 pub mod random;

@@ -2,9 +2,12 @@
 #![forbid(unsafe_code)]
 
 pub mod config;
+pub mod cost;
 pub mod declare;
 pub mod extent;
 pub mod ids;
+pub mod pattern;
+pub mod plan;
 pub mod random;
 pub mod text;
 pub mod topology;

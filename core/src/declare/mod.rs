@@ -9,6 +9,7 @@
 mod overlap;
 mod summary;
 
+pub(crate) use summary::merge_spans;
 pub use summary::{Outline, Pattern, Span, Summary};
 
 use crate::extent::{Run, fuse};

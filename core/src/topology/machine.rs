@@ -156,14 +156,20 @@ fn parse_io(fields: &Fields<'_>, nodes: u32) -> Result<IoSide, TextError> {
     let gateways = fields.optional("gateways", &expects, |text| parse_gateways(text, nodes))?;
     let expects = format!("a number of nodes that divides {nodes}");
     let pset = fields.optional("pset", &expects, |text| node_count(text).filter(|size| nodes % size == 0))?;
-    let expects = format!("places of the bridge nodes inside a pset, below {}", pset.unwrap_or(nodes));
+    let expects = format!(
+        "places of the bridge nodes inside a pset, below {}, pset by pset: 3,9 or 10,11/10,12",
+        pset.unwrap_or(nodes)
+    );
+    let below = |list: &Vec<u32>| !list.is_empty() && list.iter().all(|at| *at < pset.unwrap_or(nodes));
     let bridges = fields.optional("bridges", &expects, |text| {
-        count_list(text).filter(|list| list.iter().all(|at| *at < pset.unwrap_or(nodes)))
+        text.split('/').map(|places| count_list(places).filter(below)).collect::<Option<Vec<_>>>()
     })?;
     match (gateways, pset, bridges) {
         (Some(_), Some(_), _) => Err(fields.bad("gateways", "no `pset` beside it")),
         (Some(io), None, None) => Ok(io),
-        (None, Some(pset), bridges) => Ok(IoSide::psets(nodes, pset, bridges.unwrap_or_else(|| vec![0]))),
+        (None, Some(pset), bridges) => {
+            Ok(IoSide::psets(nodes, pset, bridges.unwrap_or_else(|| vec![vec![0]])))
+        }
         (_, None, Some(_)) => Err(fields.bad("bridges", "a `pset=...` beside it")),
         (None, None, None) => Ok(IoSide::Unknown),
     }
@@ -207,7 +213,8 @@ impl fmt::Display for Machine {
                 write!(f, " gateways={}", join(io_nodes.iter().map(gates).collect(), ","))?;
             }
             IoSide::Psets { nodes, bridges, .. } => {
-                let bridges = join(bridges.iter().map(u32::to_string).collect(), ",");
+                let places = |list: &Vec<u32>| join(list.iter().map(u32::to_string).collect(), ",");
+                let bridges = join(bridges.iter().map(places).collect(), "/");
                 write!(f, " pset={nodes} bridges={bridges}")?;
             }
         }

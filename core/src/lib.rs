@@ -4,10 +4,12 @@
 pub mod config;
 pub mod cost;
 pub mod declare;
+pub mod engine;
 pub mod extent;
 pub mod ids;
 pub mod pattern;
 pub mod plan;
 pub mod random;
+pub mod schedule;
 pub mod text;
 pub mod topology;

@@ -62,7 +62,7 @@ pub fn file_areas(
     if pattern == FilePattern::Scattered {
         return (pattern, view::joined_areas(summaries, &order, wanted, least));
     }
-    (pattern, aligned(summaries, &gather(&clusters, wanted, least), stripe))
+    (pattern, aligned(summaries, &gather(&clusters, wanted, least), stripe, least as usize))
 }
 
 fn whole(active: &[Rank]) -> Area {
@@ -99,35 +99,58 @@ fn gather<'a, 'b>(clusters: &'b [Cluster<'a>], wanted: u32, least: u32) -> Vec<&
     super::even_shares(clusters, wanted, bytes, ranks, least)
 }
 
-fn aligned(summaries: &[Summary], groups: &[&[Cluster<'_>]], stripe: u64) -> Vec<Area> {
-    let range = |group: &[Cluster<'_>]| (group[0].start, group[group.len() - 1].end);
+/// Areas for the groups, cut at stripe boundaries where that leaves each group its least number of ranks.
+fn aligned(summaries: &[Summary], groups: &[&[Cluster<'_>]], stripe: u64, least: usize) -> Vec<Area> {
     let mut cuts = vec![0];
     for pair in groups.windows(2) {
-        let ((before_start, before_end), (after_start, after_end)) = (range(pair[0]), range(pair[1]));
-        let floor = cuts[cuts.len() - 1].max(before_start);
-        // A boundary in the hole between the groups if there is one, else the nearest one inside them.
-        let up = before_end.div_ceil(stripe).saturating_mul(stripe);
-        let down = after_start / stripe * stripe;
-        let inside = |cut: &u64| *cut > floor && *cut < after_end;
-        let nearest = [up, down].into_iter().filter(inside).min_by_key(|cut| cut.abs_diff(before_end));
-        cuts.push(nearest.unwrap_or(after_start));
+        let before = cuts[cuts.len() - 1];
+        cuts.push(cut(summaries, pair[0], pair[1], before, stripe, least));
     }
     cuts.push(u64::MAX);
-    let members_of =
-        |group: &[Cluster<'_>]| group.iter().flat_map(|c| c.ranks.iter().copied()).collect::<Vec<_>>();
-    (0..groups.len())
-        .map(|at| {
-            let (lo, hi) = (cuts[at], cuts[at + 1]);
-            let near = at.saturating_sub(1)..(at + 2).min(groups.len());
-            let touches = |rank: &Rank| {
-                let summary = &summaries[rank.index()];
-                summary.start < hi && summary.end > lo
-            };
-            let mut members: Vec<Rank> = near.flat_map(|g| members_of(groups[g])).filter(touches).collect();
-            members.sort_unstable();
-            Area { members, lo, hi }
-        })
-        .collect()
+    let area = |at: usize| {
+        let (lo, hi) = (cuts[at], cuts[at + 1]);
+        let near = &groups[at.saturating_sub(1)..(at + 2).min(groups.len())];
+        let mut members: Vec<Rank> =
+            near.iter().flat_map(|group| touching(summaries, group, lo, hi)).collect();
+        members.sort_unstable();
+        Area { members, lo, hi }
+    };
+    (0..groups.len()).map(area).collect()
+}
+
+/// Where the area of `group` ends and that of `next` begins: at a stripe boundary in the hole between them if there is
+/// one, else at the nearest one inside them, else where `next` starts.
+fn cut(
+    summaries: &[Summary],
+    group: &[Cluster<'_>],
+    next: &[Cluster<'_>],
+    before: u64,
+    stripe: u64,
+    least: usize,
+) -> u64 {
+    let end = group[group.len() - 1].end;
+    let up = end.div_ceil(stripe).saturating_mul(stripe);
+    let down = next[0].start / stripe * stripe;
+    let fits = |cut: &u64| {
+        *cut > before
+            && touching(summaries, group, before, *cut).count() >= least
+            && touching(summaries, next, *cut, u64::MAX).count() >= least
+    };
+    [up, down].into_iter().filter(fits).min_by_key(|cut| cut.abs_diff(end)).unwrap_or(next[0].start)
+}
+
+/// The ranks of a group with a range that reaches into `lo .. hi`.
+fn touching<'a>(
+    summaries: &'a [Summary],
+    group: &'a [Cluster<'_>],
+    lo: u64,
+    hi: u64,
+) -> impl Iterator<Item = Rank> + 'a {
+    let reaches = move |rank: &Rank| {
+        let summary = &summaries[rank.index()];
+        summary.start < hi && summary.end > lo
+    };
+    group.iter().flat_map(|cluster| cluster.ranks.iter().copied()).filter(reaches)
 }
 
 impl fmt::Display for FilePattern {

@@ -5,6 +5,7 @@ pub mod config;
 pub mod cost;
 pub mod declare;
 pub mod engine;
+pub mod explain;
 pub mod extent;
 pub mod ids;
 pub mod pattern;

@@ -35,7 +35,7 @@ pub fn size_bytes(text: &str) -> Option<u64> {
         return whole.checked_mul(scale);
     }
     let bytes = decimal(number)? * scale as f64;
-    (bytes >= 1.0 && bytes < 1e18 && bytes.fract() == 0.0).then_some(bytes as u64)
+    ((1.0..1e18).contains(&bytes) && bytes.fract() == 0.0).then_some(bytes as u64)
 }
 
 pub fn size_bytes_text(bytes: u64) -> String {

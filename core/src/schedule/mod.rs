@@ -8,11 +8,13 @@
 //! somebody declared. Where ranks declare the same byte, each byte of the file comes from one of them, in no promised
 //! order.
 
+mod blocks;
 mod duty;
 mod index;
 mod sends;
 mod validate;
 
+pub use blocks::Blocks;
 pub use duty::{BufferExtent, Duty};
 pub use sends::{Own, Piece, Sends};
 pub use validate::ScheduleError;

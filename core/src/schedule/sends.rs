@@ -1,5 +1,6 @@
 //! What a rank sends to the windows of an area, and what it writes by itself.
 
+use super::blocks::{Blocks, blocks};
 use super::index::WindowIndex;
 use super::{BufferExtent, WindowId};
 use crate::declare::{Declared, Span};
@@ -61,9 +62,20 @@ impl Sends {
         let window = layout.parts()[id.part as usize].start + id.round;
         pieces(&self.index, layout, declared, window, (self.lo, self.hi))
     }
+
+    /// The same in bulk.
+    pub fn blocks<'a>(
+        &'a self,
+        layout: &'a Layout,
+        declared: &'a Declared,
+        id: WindowId,
+    ) -> impl Iterator<Item = Blocks> + 'a {
+        let window = layout.parts()[id.part as usize].start + id.round;
+        blocks(&self.index, layout, declared, window, (self.lo, self.hi))
+    }
 }
 
-fn pieces<'a>(
+pub(super) fn pieces<'a>(
     index: &'a WindowIndex,
     layout: &'a Layout,
     declared: &'a Declared,
@@ -131,5 +143,10 @@ impl Own {
 
     pub fn pieces<'a>(&'a self, declared: &'a Declared, window: u32) -> impl Iterator<Item = Piece> + 'a {
         pieces(&self.index, &self.layout, declared, window, (self.lo, self.hi))
+    }
+
+    /// The same in bulk.
+    pub fn blocks<'a>(&'a self, declared: &'a Declared, window: u32) -> impl Iterator<Item = Blocks> + 'a {
+        blocks(&self.index, &self.layout, declared, window, (self.lo, self.hi))
     }
 }

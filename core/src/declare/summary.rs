@@ -65,6 +65,22 @@ impl Declared {
     }
 }
 
+impl Pattern {
+    const ALL: [Self; 6] = [
+        Self::Nothing,
+        Self::Contiguous,
+        Self::ArrayOfStructures,
+        Self::StructureOfArrays,
+        Self::Strided,
+        Self::Irregular,
+    ];
+
+    /// The pattern that has this number when it travels.
+    pub fn from_number(number: u64) -> Option<Self> {
+        Self::ALL.into_iter().find(|pattern| *pattern as u64 == number)
+    }
+}
+
 impl Summary {
     pub const fn is_empty(&self) -> bool {
         self.bytes == 0
@@ -100,6 +116,13 @@ impl Outline {
             }
             gap = gap.saturating_mul(4);
         }
+    }
+
+    /// An outline that has travelled; `None` if these spans are not those of one.
+    pub fn from_spans(spans: Vec<Span>) -> Option<Self> {
+        let sound = spans.iter().all(|span| span.start < span.end && span.bytes <= span.end - span.start);
+        let apart = spans.windows(2).all(|pair| pair[0].end < pair[1].start);
+        (sound && apart && spans.len() <= Self::SPANS_MAX).then_some(Self { spans })
     }
 
     pub fn spans(&self) -> &[Span] {

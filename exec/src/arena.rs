@@ -1,0 +1,177 @@
+//! The memory that the ranks of a node have in common: every rank's buffers as an aggregator, the counters that say how
+//! full they are and which rounds are done, and a doorbell per rank, on which it sleeps when it has nothing to do.
+//!
+//! Invariants: who may touch a buffer is the engine's business; counters only grow during a commit, and are reset by
+//! their owner between two commits, when nobody else can be inside one.
+
+use crate::Error;
+use sago_core::ids::Rank;
+use sago_core::schedule::Blocks;
+use sago_mpi::{Shared, Signal, Transport};
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+const LINE: usize = 64;
+/// A part that a rank is the aggregator of: two lines of counters.
+const SLOT: usize = 2 * LINE;
+const ARRIVED: [usize; 2] = [0, 8];
+const REFUSED: [usize; 2] = [16, 24];
+const RELEASED: usize = LINE;
+const SPOILED: usize = LINE + 8;
+
+/// How much room each rank of the node has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// Parts that a rank can be the aggregator of at the same time.
+    pub slots: usize,
+    pub buffer_bytes: usize,
+}
+
+pub struct Arena {
+    shared: Shared,
+    room: Room,
+    /// This rank's number on the node.
+    me: usize,
+    /// For each rank of the job, its number on this node.
+    local: Vec<Option<usize>>,
+}
+
+impl Room {
+    const PAGE: usize = 4096;
+
+    fn data(self) -> usize {
+        (LINE + self.slots * SLOT).next_multiple_of(Self::PAGE)
+    }
+
+    fn bytes(self) -> usize {
+        self.data() + self.slots * 2 * self.buffer_bytes
+    }
+
+    /// Large enough for both.
+    pub fn union(self, other: Self) -> Self {
+        Self { slots: self.slots.max(other.slots), buffer_bytes: self.buffer_bytes.max(other.buffer_bytes) }
+    }
+}
+
+impl Arena {
+    /// Collective among the ranks of the node. `local` gives each rank of the job its number on this node.
+    pub fn new(node: &dyn Transport, room: Room, local: Vec<Option<usize>>) -> Result<Self, Error> {
+        Ok(Self { shared: node.share(room.bytes())?, room, me: node.rank(), local })
+    }
+
+    pub fn room(&self) -> Room {
+        self.room
+    }
+
+    /// Collective among the ranks of the node.
+    pub fn free(self) -> Result<(), Error> {
+        Ok(self.shared.free()?)
+    }
+
+    pub fn is_here(&self, rank: Rank) -> bool {
+        self.local[rank.index()].is_some()
+    }
+
+    pub fn doorbell(&self) -> Result<&Signal, Error> {
+        Ok(self.shared.signal(self.me, 0)?)
+    }
+
+    pub fn ring(&self, rank: Rank) -> Result<(), Error> {
+        self.shared.signal(self.number(rank)?, 0)?.add(1);
+        Ok(())
+    }
+
+    /// Copies this rank's blocks into an aggregator's buffer.
+    pub fn put(&self, to: Rank, slot: usize, buffer: u32, blocks: &Blocks, bytes: &[u8]) -> Result<(), Error> {
+        let at = self.place(slot, buffer) + blocks.buffer as usize;
+        self.shared.scatter(self.number(to)?, at, blocks.len as usize, blocks.stride as usize, bytes)?;
+        Ok(())
+    }
+
+    /// Copies this rank's blocks out of an aggregator's buffer.
+    pub fn get(&self, from: Rank, slot: usize, buffer: u32, blocks: &Blocks, into: &mut [u8]) -> Result<(), Error> {
+        let at = self.place(slot, buffer) + blocks.buffer as usize;
+        self.shared.gather(self.number(from)?, at, blocks.len as usize, blocks.stride as usize, into)?;
+        Ok(())
+    }
+
+    /// Tells an aggregator that bytes are in its buffer, or out of it.
+    pub fn arrive(&self, at: Rank, slot: usize, buffer: u32, bytes: u64, ok: bool) -> Result<(), Error> {
+        let (number, control) = (self.number(at)?, control(slot));
+        if !ok {
+            self.shared.counter(number, control + REFUSED[buffer as usize])?.fetch_add(1, Ordering::Release);
+        }
+        self.shared.counter(number, control + ARRIVED[buffer as usize])?.fetch_add(bytes, Ordering::Release);
+        self.ring(at)
+    }
+
+    /// How many bytes have been announced for a buffer of ours since the commit began, and whether all went well.
+    pub fn arrived(&self, slot: usize, buffer: u32) -> Result<(u64, bool), Error> {
+        let control = control(slot);
+        let bytes = self.shared.counter(self.me, control + ARRIVED[buffer as usize])?.load(Ordering::Acquire);
+        let refused = self.shared.counter(self.me, control + REFUSED[buffer as usize])?.load(Ordering::Acquire);
+        Ok((bytes, refused == 0))
+    }
+
+    /// Tells everybody how many rounds of a part of ours are released; the members' bells are rung by the caller.
+    pub fn release(&self, slot: usize, rounds: u32, ok: bool) -> Result<(), Error> {
+        let control = control(slot);
+        if !ok {
+            self.shared.counter(self.me, control + SPOILED)?.store(1, Ordering::Release);
+        }
+        self.shared.signal(self.me, control + RELEASED)?.set(rounds);
+        Ok(())
+    }
+
+    /// How many rounds of an aggregator's part are released, and whether all went well.
+    pub fn released(&self, of: Rank, slot: usize) -> Result<(u32, bool), Error> {
+        let (number, control) = (self.number(of)?, control(slot));
+        let rounds = self.shared.signal(number, control + RELEASED)?.get();
+        let spoiled = self.shared.counter(number, control + SPOILED)?.load(Ordering::Acquire);
+        Ok((rounds, spoiled == 0))
+    }
+
+    /// Our counters, as they are before a commit.
+    pub fn reset(&self) -> Result<(), Error> {
+        for control in (0..self.room.slots).map(control) {
+            for offset in ARRIVED.into_iter().chain(REFUSED).chain([SPOILED]) {
+                self.shared.counter(self.me, control + offset)?.store(0, Ordering::Release);
+            }
+            self.shared.signal(self.me, control + RELEASED)?.set(0);
+        }
+        Ok(())
+    }
+
+    /// The bytes of a buffer of ours, for a write to the file.
+    ///
+    /// # Safety
+    /// While the slice lives, no rank puts into this range of the buffer.
+    pub unsafe fn full(&self, slot: usize, buffer: u32, range: Range<usize>) -> Result<&[u8], Error> {
+        let at = self.place(slot, buffer);
+        // SAFETY: the caller's promise.
+        Ok(unsafe { self.shared.bytes(self.me, at + range.start..at + range.end) }?)
+    }
+
+    /// The bytes of a buffer of ours, for a read from the file.
+    ///
+    /// # Safety
+    /// While the slice lives, no rank gets from this range of the buffer, and there is no other slice of it.
+    #[allow(clippy::mut_from_ref)]
+    pub unsafe fn empty(&self, slot: usize, buffer: u32, range: Range<usize>) -> Result<&mut [u8], Error> {
+        let at = self.place(slot, buffer);
+        // SAFETY: the caller's promise.
+        Ok(unsafe { self.shared.bytes_mut(self.me, at + range.start..at + range.end) }?)
+    }
+
+    fn place(&self, slot: usize, buffer: u32) -> usize {
+        self.room.data() + (2 * slot + buffer as usize) * self.room.buffer_bytes
+    }
+
+    fn number(&self, rank: Rank) -> Result<usize, Error> {
+        self.local[rank.index()].ok_or(Error::Elsewhere { rank })
+    }
+}
+
+const fn control(slot: usize) -> usize {
+    LINE + slot * SLOT
+}

@@ -1,0 +1,242 @@
+//! Does what the engine says, until it is over. One loop per rank: carry out actions; when there are none, look for what
+//! has happened; when nothing has, sleep on the doorbell.
+//!
+//! An error of the transport ends the loop on this rank alone: then the ranks can no longer talk to each other. Every other
+//! failure is reported to the engine, which leads all ranks to the same verdict.
+
+use crate::arena::Arena;
+use crate::memory::{Lent, Taken};
+use crate::prepare::Prepared;
+use crate::stats::Stats;
+use crate::writer::Writer;
+use crate::Error;
+use sago_core::declare::{Declared, Direction};
+use sago_core::engine::{Action, Engine, Verdict};
+use sago_core::ids::Rank;
+use sago_core::schedule::{BufferExtent, WindowId};
+use sago_mpi::{Reduce, Transport};
+use sago_storage::Storage;
+use std::collections::BTreeMap;
+
+/// The caller's memory, by direction.
+pub enum Memory<'a, 'm> {
+    Lent(&'a Lent<'m>),
+    Taken(&'a mut Taken<'m>),
+}
+
+pub struct Drive<'a, 'm> {
+    pub ranks: &'a dyn Transport,
+    pub arena: &'a Arena,
+    pub storage: &'a dyn Storage,
+    pub writer: &'a mut Writer,
+    /// Room for bytes that are packed before they are written.
+    pub pack: &'a mut Vec<u8>,
+    pub prepared: &'a Prepared,
+    pub declared: &'a Declared,
+    pub memory: Memory<'a, 'm>,
+    pub stats: &'a mut Stats,
+    /// How far the file offsets of this commit are from those of the plan.
+    pub shift: u64,
+}
+
+/// What has been seen of the counters so far.
+#[derive(Default)]
+struct Seen {
+    /// For each part of ours: released rounds, and for each buffer the bytes arrived and whether a refusal was seen.
+    parts: Vec<Part>,
+    /// For each part of others that we have bytes in.
+    released: BTreeMap<(u32, u32), (u32, bool)>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Part {
+    rounds: u32,
+    arrived: [u64; 2],
+    refused: [bool; 2],
+}
+
+impl Drive<'_, '_> {
+    pub fn run(mut self) -> Result<Verdict, Error> {
+        let me = Rank(self.ranks.rank() as u32);
+        let direction = self.declared.direction();
+        let mut engine = Engine::new(me, direction, &self.prepared.schedule);
+        let mut seen = self.first_sight(me);
+        loop {
+            match engine.poll() {
+                Action::Put { window, to: with, .. } | Action::Get { window, from: with, .. } => {
+                    let moved = self.move_bytes(window, with)?;
+                    engine.handle_moved(window, moved)?;
+                }
+                Action::Notify { window, to, bytes, ok } if to == me => engine.handle_arrived(window, bytes, ok)?,
+                Action::Notify { window, to, bytes, ok } => {
+                    let slot = self.prepared.slot(window.area, window.part);
+                    self.arena.arrive(to, slot, window.buffer(), bytes, ok)?;
+                }
+                Action::Write { window } | Action::Read { window } => self.store(window, direction)?,
+                Action::Release { area, part, rounds, ok } => {
+                    let slot = self.prepared.slot(area, part);
+                    seen.parts[slot].rounds = rounds;
+                    self.release(slot, rounds, ok)?;
+                    if self.prepared.senders[slot].contains(&me) {
+                        engine.handle_released(area, part, rounds, ok)?;
+                    }
+                }
+                Action::WriteOwn { own, window, .. } | Action::ReadOwn { own, window, .. } => {
+                    let stored = self.store_own(own, window)?;
+                    engine.handle_own_stored(stored)?;
+                }
+                Action::Agree { verdict } => {
+                    let mut number = [verdict.encode()];
+                    let ranks = self.ranks;
+                    self.stats.time(|s| &mut s.agreeing, || ranks.allreduce(Reduce::Min, &mut number))?;
+                    engine.handle_agreed(Verdict::decode(number[0]))?;
+                }
+                Action::Wait => self.wait(&mut engine, &mut seen)?,
+                Action::Done { verdict } => return Ok(verdict),
+            }
+        }
+    }
+
+    fn first_sight(&self, me: Rank) -> Seen {
+        let parts = vec![Part::default(); self.prepared.schedule.duties.len()];
+        let windows = self.prepared.schedule.sends.iter().flat_map(|sends| sends.windows());
+        let others = windows.filter(|(_, to, _)| *to != me);
+        let released = others.map(|(window, ..)| ((window.area, window.part), (0, true))).collect();
+        Seen { parts, released }
+    }
+
+    /// Looks for what has happened until something has; sleeps in between.
+    fn wait(&mut self, engine: &mut Engine, seen: &mut Seen) -> Result<(), Error> {
+        let bell = self.arena.doorbell()?;
+        loop {
+            let rung = bell.get();
+            if self.look(engine, seen)? {
+                return Ok(());
+            }
+            let ranks = self.ranks;
+            self.stats.time(|s| &mut s.waiting, || ranks.wait(bell, &|value| value != rung))?;
+        }
+    }
+
+    /// Tells the engine what has happened since the last look; whether anything has.
+    fn look(&mut self, engine: &mut Engine, seen: &mut Seen) -> Result<bool, Error> {
+        let mut news = false;
+        while let Some(done) = self.writer.poll() {
+            engine.handle_stored(done.window, done.result)?;
+            news = true;
+        }
+        for (slot, part) in seen.parts.iter_mut().enumerate() {
+            let duty = &self.prepared.schedule.duties[slot];
+            for buffer in 0..2_u32 {
+                let (bytes, ok) = self.arena.arrived(slot, buffer)?;
+                let at = buffer as usize;
+                let (fresh, refused) = (bytes - part.arrived[at], !ok && !part.refused[at]);
+                if fresh > 0 || refused {
+                    (part.arrived[at], part.refused[at]) = (bytes, !ok);
+                    // The buffer's round: the first one of its parity that is not released yet.
+                    let round = part.rounds + (part.rounds + buffer) % 2;
+                    let window = WindowId { area: duty.area(), part: duty.part(), round };
+                    engine.handle_arrived(window, fresh, ok)?;
+                    news = true;
+                }
+            }
+        }
+        for ((area, part), last) in &mut seen.released {
+            let of = self.prepared.plan.areas[*area as usize].parts[*part as usize].rank;
+            let slot = self.prepared.slot(*area, *part);
+            let now = self.arena.released(of, slot)?;
+            if now != *last {
+                *last = now;
+                engine.handle_released(*area, *part, now.0, now.1)?;
+                news = true;
+            }
+        }
+        Ok(news)
+    }
+
+    /// Copies this rank's bytes of a window into, or out of, the aggregator's buffer.
+    fn move_bytes(&mut self, window: WindowId, with: Rank) -> Result<Result<(), i32>, Error> {
+        let slot = self.prepared.slot(window.area, window.part);
+        let layout = &self.prepared.plan.areas[window.area as usize].layout;
+        let sends = self.prepared.schedule.sends_of(window.area).ok_or(Error::Garbled)?;
+        let start = std::time::Instant::now();
+        for blocks in sends.blocks(layout, self.declared, window) {
+            let (source, bytes) = (blocks.source, blocks.bytes());
+            match &mut self.memory {
+                Memory::Lent(memory) => {
+                    let from = memory.at(source, bytes).ok_or(Error::NoSuchBytes)?;
+                    self.arena.put(with, slot, window.buffer(), &blocks, from)?;
+                }
+                Memory::Taken(memory) => {
+                    let into = memory.at(source, bytes).ok_or(Error::NoSuchBytes)?;
+                    self.arena.get(with, slot, window.buffer(), &blocks, into)?;
+                }
+            }
+            self.stats.copied_bytes += bytes;
+        }
+        self.stats.copying += start.elapsed();
+        Ok(Ok(()))
+    }
+
+    /// Gives a window to the I/O thread.
+    fn store(&mut self, window: WindowId, direction: Direction) -> Result<(), Error> {
+        let slot = self.prepared.slot(window.area, window.part);
+        let layout = &self.prepared.plan.areas[window.area as usize].layout;
+        let mut extents = self.prepared.schedule.duties[slot].extents(layout, window.round);
+        extents.iter_mut().for_each(|extent| extent.file = extent.file.wrapping_add(self.shift));
+        self.count(&extents);
+        self.stats.rounds += 1;
+        // SAFETY: the engine asks to store a window when its bytes have arrived (or its last readers are gone), and
+        // lets nobody touch the buffer before it is told that the window is stored; `Session` settles the writer
+        // before the arena goes.
+        unsafe { self.writer.start(self.arena, window, direction, slot, &extents) }
+    }
+
+    fn release(&mut self, slot: usize, rounds: u32, ok: bool) -> Result<(), Error> {
+        self.arena.release(slot, rounds, ok)?;
+        let me = Rank(self.ranks.rank() as u32);
+        self.prepared.senders[slot].iter().filter(|rank| **rank != me).try_for_each(|rank| self.arena.ring(*rank))
+    }
+
+    /// Stores a window of this rank's own bytes: straight from its memory where they lie there as in the file, else by
+    /// way of a buffer.
+    fn store_own(&mut self, own: u32, window: u32) -> Result<Result<(), i32>, Error> {
+        let work = &self.prepared.schedule.own[own as usize];
+        let extents: Vec<BufferExtent> = work.extents(window).collect();
+        self.count(&extents);
+        let start = Instant::now();
+        let result = match &mut self.memory {
+            Memory::Lent(memory) => {
+                if let Some(bytes) = straight(work, self.declared, window, &extents, memory) {
+                    self.write(&extents, |extent| &bytes[extent.buffer as usize..][..extent.len as usize])
+                } else {
+                    for blocks in work.blocks(self.declared, window) {
+                        let from = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
+                        sago_mpi::scatter(room(self.pack, &blocks)?, blocks.len as usize, blocks.stride as usize, from);
+                    }
+                    let pack = &*self.pack;
+                    self.write(&extents, |extent| &pack[extent.buffer as usize..][..extent.len as usize])
+                }
+            }
+            Memory::Taken(memory) => {
+                let read = |extent: &BufferExtent, pack: &mut Vec<u8>| {
+                    let range = extent.buffer as usize..(extent.buffer + extent.len) as usize;
+                    self.storage.read_at(extent.file.wrapping_add(self.shift), &mut pack[range]).map_err(|e| e.code())
+                };
+                let result = extents.iter().try_for_each(|extent| read(extent, self.pack));
+                for blocks in work.blocks(self.declared, window) {
+                    let into = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
+                    sago_mpi::gather(room(self.pack, &blocks)?, blocks.len as usize, blocks.stride as usize, into);
+                }
+                result
+            }
+        };
+        self.stats.storing += start.elapsed();
+        Ok(result)
+    }
+
+    fn count(&mut self, extents: &[BufferExtent]) {
+        self.stats.requests += extents.len() as u64;
+        self.stats.stored_bytes += extents.iter().map(|extent| extent.len).sum::<u64>();
+    }
+}

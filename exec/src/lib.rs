@@ -1,0 +1,19 @@
+//! Schedules on real ranks and real files. A [`Session`] belongs to a group of ranks and a file; `commit` writes what the
+//! ranks declare, `fetch` reads it. The core decides who sends what to whom and when; this crate moves the bytes.
+//!
+//! Invariant: all ranks return from a commit with the same verdict.
+
+mod arena;
+mod drive;
+mod error;
+mod memory;
+mod prepare;
+mod session;
+mod stats;
+mod wire;
+mod writer;
+
+pub use error::Error;
+pub use memory::{Lent, Taken};
+pub use session::{Session, Setting};
+pub use stats::Stats;

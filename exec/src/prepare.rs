@@ -1,0 +1,126 @@
+//! Planning together. Each rank tells everybody a few words, then its outline, then the exact runs to the aggregators
+//! that get its bytes; every rank then holds its own schedule. The result depends only on what the ranks declared, so it
+//! can be used again for the next step with the same pattern.
+
+use crate::Error;
+use crate::wire::{Garbled, Reader, Writer};
+use sago_core::declare::{Declared, Outline, Summary};
+use sago_core::extent::Run;
+use sago_core::ids::Rank;
+use sago_core::plan::{Job, Plan, plan};
+use sago_core::schedule::{Duty, RankSchedule};
+use sago_mpi::{Parts, Transport};
+use std::collections::BTreeMap;
+
+/// A plan, and this rank's part in it.
+#[derive(Debug)]
+pub struct Prepared {
+    pub plan: Plan,
+    pub schedule: RankSchedule,
+    /// For each of the schedule's duties, the ranks that have bytes for it.
+    pub senders: Vec<Vec<Rank>>,
+    /// For each area and part, which of its aggregator's buffers serve it.
+    slots: Vec<Vec<usize>>,
+}
+
+impl Prepared {
+    /// Collective: all ranks of `ranks` call it.
+    pub fn new(ranks: &dyn Transport, job: &Job<'_>, declared: &Declared) -> Result<Self, Error> {
+        let plan = plan_together(ranks, job, declared)?;
+        let me = Rank(ranks.rank() as u32);
+        let memberships = plan.memberships(ranks.size() as u32);
+        let areas = memberships[me.index()].iter().map(|area| (*area, &plan.areas[*area as usize]));
+        let mut schedule = RankSchedule::new(&plan.frame, areas, me, declared);
+        let told = ranks.alltoall(&contributions(&plan, &memberships[me.index()], declared, ranks.size()))?;
+        let senders = add_duties(&plan, me, &told, &mut schedule)?;
+        let slots = slots(&plan);
+        Ok(Self { plan, schedule, senders, slots })
+    }
+
+    /// Which pair of buffers of its aggregator serves a part.
+    pub fn slot(&self, area: u32, part: u32) -> usize {
+        self.slots[area as usize][part as usize]
+    }
+
+    /// How many pairs of buffers the busiest aggregator needs.
+    pub fn slots_max(&self) -> usize {
+        self.slots.iter().flatten().max().map_or(0, |slot| slot + 1)
+    }
+
+    /// The parts that `rank` is the aggregator of, in the order of its buffers.
+    fn parts_of(plan: &Plan, rank: Rank) -> impl Iterator<Item = (u32, u32)> {
+        let areas = plan.areas.iter().enumerate();
+        areas.flat_map(move |(area, planned)| {
+            let parts = planned.parts.iter().enumerate().filter(move |(_, part)| part.rank == rank);
+            parts.map(move |(part, _)| (area as u32, part as u32))
+        })
+    }
+}
+
+fn slots(plan: &Plan) -> Vec<Vec<usize>> {
+    let mut used: BTreeMap<Rank, usize> = BTreeMap::new();
+    let mut next = |rank: Rank| {
+        let slots = used.entry(rank).or_default();
+        *slots += 1;
+        *slots - 1
+    };
+    plan.areas.iter().map(|area| area.parts.iter().map(|part| next(part.rank)).collect()).collect()
+}
+
+fn plan_together(ranks: &dyn Transport, job: &Job<'_>, declared: &Declared) -> Result<Plan, Error> {
+    let mut message = Writer::default();
+    message.summary(&declared.summary()).outline(&Outline::of(declared));
+    let told = ranks.allgather(&message.finish())?;
+    let read = |bytes: &[u8]| {
+        let mut reader = Reader::new(bytes);
+        Ok((reader.summary()?, reader.outline()?))
+    };
+    let told = told.iter().map(read).collect::<Result<Vec<(Summary, Outline)>, Garbled>>()?;
+    let (summaries, outlines): (Vec<_>, Vec<_>) = told.into_iter().unzip();
+    Ok(plan(job, &summaries, |rank| outlines[rank.index()].clone())?)
+}
+
+/// For each rank what it must know as an aggregator: part by part, this rank's runs.
+fn contributions(plan: &Plan, areas: &[u32], declared: &Declared, ranks: usize) -> Parts {
+    let runs: Vec<Run> = declared.contribution().collect();
+    let mut messages: Vec<Writer> = (0..ranks).map(|_| Writer::default()).collect();
+    for &area in areas {
+        let (framed, planned) = (&plan.frame.areas[area as usize].area, &plan.areas[area as usize]);
+        for (number, part) in planned.parts.iter().enumerate() {
+            let (start, end) = planned.layout.part_range(number as u32);
+            let (start, end) = (start.max(framed.lo), end.min(framed.hi));
+            let clipped: Vec<Run> = runs.iter().flat_map(|run| run.clip(start, end)).collect();
+            if !clipped.is_empty() {
+                let message = &mut messages[part.rank.index()];
+                message.word(u64::from(area)).word(number as u64).runs(&clipped);
+            }
+        }
+    }
+    let mut parts = Parts::default();
+    messages.into_iter().for_each(|message| parts.push(&message.finish()));
+    parts
+}
+
+fn add_duties(
+    plan: &Plan,
+    me: Rank,
+    told: &Parts,
+    schedule: &mut RankSchedule,
+) -> Result<Vec<Vec<Rank>>, Error> {
+    let places: Vec<(u32, u32)> = Prepared::parts_of(plan, me).collect();
+    let mut runs: Vec<Vec<Run>> = vec![Vec::new(); places.len()];
+    let mut senders: Vec<Vec<Rank>> = vec![Vec::new(); places.len()];
+    for (rank, bytes) in told.iter().enumerate() {
+        let mut reader = Reader::new(bytes);
+        while !reader.is_empty() {
+            let place = (reader.word()? as u32, reader.word()? as u32);
+            let at = places.binary_search(&place).map_err(|_| Garbled)?;
+            runs[at].extend(reader.runs()?);
+            senders[at].push(Rank(rank as u32));
+        }
+    }
+    let numbered = places.into_iter().zip(runs);
+    let duty = |((area, part), runs)| Duty::new(area, part, &plan.areas[area as usize].layout, runs);
+    schedule.duties = numbered.map(duty).collect();
+    Ok(senders)
+}

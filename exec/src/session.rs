@@ -1,0 +1,189 @@
+//! A group of ranks and a file, for as long as the file is open. Buffers, the I/O thread and the last plan are kept from
+//! one commit to the next: a repeated step costs one small agreement besides moving the bytes.
+
+use crate::Error;
+use crate::arena::{Arena, Room};
+use crate::drive::{Drive, Memory};
+use crate::memory::{Lent, Taken};
+use crate::prepare::Prepared;
+use crate::stats::Stats;
+use crate::writer::Writer;
+use sago_core::config::Config;
+use sago_core::cost::Calibration;
+use sago_core::declare::{Declared, Direction};
+use sago_core::engine::Verdict;
+use sago_core::ids::NodeId;
+use sago_core::plan::{Job, StorageFacts};
+use sago_core::topology::Machine;
+use sago_mpi::{Reduce, Transport};
+use sago_storage::Storage;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What plans are made for, besides the data. The same on all ranks.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    pub config: Config,
+    pub storage: StorageFacts,
+    pub calibration: Calibration,
+}
+
+pub struct Session {
+    ranks: Box<dyn Transport>,
+    node: Box<dyn Transport>,
+    storage: Arc<dyn Storage>,
+    setting: Setting,
+    machine: Machine,
+    /// For each rank, its number on this node.
+    local: Vec<Option<usize>>,
+    last: Option<Last>,
+    writer: Option<Writer>,
+    arena: Option<Arena>,
+    pack: Vec<u8>,
+    stats: Stats,
+}
+
+/// The last commit's plan, and what it was made for.
+struct Last {
+    declared: Declared,
+    prepared: Prepared,
+}
+
+impl Session {
+    /// Collective. `ranks` is the session's own.
+    pub fn open(ranks: Box<dyn Transport>, storage: Arc<dyn Storage>, setting: Setting) -> Result<Self, Error> {
+        let node = ranks.split_by_node()?;
+        let nodes = ranks.nodes()?;
+        let here = nodes[ranks.rank()];
+        let mut count = 0;
+        let number = |node: &usize| {
+            (*node == here).then(|| {
+                count += 1;
+                count - 1
+            })
+        };
+        let local: Vec<Option<usize>> = nodes.iter().map(number).collect();
+        let placed: Vec<NodeId> = nodes.iter().map(|node| NodeId(*node as u32)).collect();
+        let machine = match setting.config.machine.as_str() {
+            "" => Machine::unknown(placed),
+            text => text.parse().map(|machine: Machine| machine.with_ranks(placed)).unwrap_or_else(|_| unreachable!()),
+        };
+        let (last, writer, arena, pack, stats) = (None, None, None, Vec::new(), Stats::default());
+        Ok(Self { ranks, node, storage, setting, machine, local, last, writer, arena, pack, stats })
+    }
+
+    /// Writes what the ranks declare. Collective; all ranks return with the same verdict.
+    pub fn commit(&mut self, declared: Declared, memory: &Lent<'_>) -> Result<(), Error> {
+        let whole = memory.bytes() == declared.stream_bytes() && declared.direction() == Direction::Write;
+        self.run(declared, whole, Memory::Lent(memory))
+    }
+
+    /// Reads what the ranks declare. Collective; all ranks return with the same verdict.
+    pub fn fetch(&mut self, declared: Declared, memory: &mut Taken<'_>) -> Result<(), Error> {
+        let whole = memory.bytes() == declared.stream_bytes() && declared.direction() == Direction::Read;
+        self.run(declared, whole, Memory::Taken(memory))
+    }
+
+    fn run(&mut self, declared: Declared, whole: bool, memory: Memory<'_, '_>) -> Result<(), Error> {
+        let start = Instant::now();
+        let shift = self.plan_or_reuse(declared, whole)?;
+        self.stats.planning += start.elapsed();
+        self.stats.commits += 1;
+        let verdict = self.drive(shift, memory);
+        if let Some(writer) = &mut self.writer {
+            writer.settle();
+        }
+        // Between the agreement at the end of this commit and the one at the start of the next, nobody else is in one.
+        if let Some(arena) = &self.arena {
+            arena.reset()?;
+        }
+        match verdict? {
+            Verdict::Good => Ok(()),
+            Verdict::Failed(fault) => Err(Error::Fault(fault)),
+        }
+    }
+
+    /// Sees to it that `last` fits what the ranks declare; returns how far this commit's offsets are from its plan's.
+    fn plan_or_reuse(&mut self, declared: Declared, whole: bool) -> Result<u64, Error> {
+        let shift = self.last.as_ref().and_then(|last| last.declared.shift_to(&declared, self.alignment()));
+        // The least and, as complements, the greatest of: whole, known, shift.
+        let (known, by) = (shift.is_some(), shift.unwrap_or(0));
+        let mut votes = [u64::from(whole), u64::from(known), by, !by];
+        self.ranks.allreduce(Reduce::Min, &mut votes)?;
+        let [all_whole, all_known, least, greatest] = votes;
+        if all_whole == 0 {
+            let reason = "the memory lent is not that of the declaration".to_owned();
+            return self.ranks.agree(if whole { Ok(()) } else { Err(reason) }).map(|()| 0).map_err(Error::from);
+        }
+        if all_known == 1 && least == !greatest {
+            self.stats.reused += 1;
+            return Ok(by);
+        }
+        self.last = None;
+        let job = Job {
+            machine: &self.machine,
+            config: &self.setting.config,
+            storage: self.setting.storage,
+            calibration: self.setting.calibration,
+        };
+        let prepared = Prepared::new(&*self.ranks, &job, &declared)?;
+        self.make_room(&prepared)?;
+        self.last = Some(Last { declared, prepared });
+        Ok(0)
+    }
+
+    /// Offsets may move by multiples of this without a new plan.
+    fn alignment(&self) -> u64 {
+        self.setting.config.stripe_bytes.or(self.setting.storage.stripe_bytes).unwrap_or(1)
+    }
+
+    /// Buffers for a plan. Every rank knows what all need, so all grow, or none.
+    fn make_room(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        let buffer_bytes = usize::try_from(prepared.plan.frame.settings.buffer_bytes).unwrap_or(usize::MAX);
+        let needed = Room { slots: prepared.slots_max(), buffer_bytes };
+        let has = self.arena.as_ref().map(Arena::room);
+        let wanted = has.unwrap_or_default().union(needed);
+        if has != Some(wanted) {
+            if let Some(arena) = self.arena.take() {
+                arena.free()?;
+            }
+            self.arena = Some(Arena::new(&*self.node, wanted, self.local.clone())?);
+        }
+        if !prepared.schedule.own.is_empty() {
+            self.pack.resize(self.pack.len().max(buffer_bytes), 0);
+        }
+        Ok(())
+    }
+
+    fn drive(&mut self, shift: u64, memory: Memory<'_, '_>) -> Result<Verdict, Error> {
+        let (Some(last), Some(arena)) = (&self.last, &self.arena) else { return Err(Error::Garbled) };
+        if self.writer.is_none() && !last.prepared.schedule.duties.is_empty() {
+            self.writer = Some(Writer::new(Arc::clone(&self.storage)));
+        }
+        let drive = Drive {
+            ranks: &*self.ranks,
+            arena,
+            storage: &*self.storage,
+            writer: self.writer.as_mut(),
+            pack: &mut self.pack,
+            prepared: &last.prepared,
+            declared: &last.declared,
+            memory,
+            stats: &mut self.stats,
+            shift,
+        };
+        drive.run()
+    }
+
+    pub fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// Collective: gives back the memory and the group.
+    pub fn close(mut self) -> Result<(), Error> {
+        self.writer = None;
+        self.arena.take().map_or(Ok(()), Arena::free)?;
+        self.node.close()?;
+        Ok(self.ranks.close()?)
+    }
+}

@@ -1,0 +1,131 @@
+//! The I/O thread of an aggregator: it writes or reads a buffer while the other one is filled or emptied. It calls
+//! neither MPI nor the engine; it is told what to do, and rings its rank's bell when it is done.
+//!
+//! Invariant: it is joined before the memory that it works on is given back.
+
+use crate::Error;
+use crate::arena::Arena;
+use sago_core::declare::Direction;
+use sago_core::schedule::{BufferExtent, WindowId};
+use sago_mpi::Signal;
+use sago_storage::Storage;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::JoinHandle;
+
+pub struct Writer {
+    jobs: Option<Sender<Job>>,
+    done: Receiver<Done>,
+    thread: Option<JoinHandle<()>>,
+    busy: usize,
+}
+
+/// One window to store.
+pub struct Job {
+    window: WindowId,
+    direction: Direction,
+    requests: Vec<Request>,
+    bell: Bell,
+}
+
+/// A window that has been stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Done {
+    pub window: WindowId,
+    pub result: Result<(), i32>,
+}
+
+struct Request {
+    file: u64,
+    start: *mut u8,
+    len: usize,
+}
+
+struct Bell(*const Signal);
+
+// SAFETY: the memory belongs to a buffer that the engine has given to the thread until it reports the window as done.
+unsafe impl Send for Request {}
+// SAFETY: a signal is made of atomics; the arena that it lies in outlives the thread's work (see the module).
+unsafe impl Send for Bell {}
+
+impl Writer {
+    pub fn new(storage: Arc<dyn Storage>) -> std::io::Result<Self> {
+        let (jobs, todo) = mpsc::channel::<Job>();
+        let (report, done) = mpsc::channel();
+        let work = move || {
+            for job in todo {
+                let result = job.requests.iter().try_for_each(|request| request.run(job.direction, &*storage));
+                if report.send(Done { window: job.window, result }).is_err() {
+                    return;
+                }
+                // SAFETY: the arena lives until the thread has been joined.
+                unsafe { &*job.bell.0 }.add(1);
+            }
+        };
+        let thread = std::thread::Builder::new().name("sago-io".to_owned()).spawn(work)?;
+        Ok(Self { jobs: Some(jobs), done, thread: Some(thread), busy: 0 })
+    }
+
+    /// Starts to store a window from, or into, a buffer of `arena`.
+    ///
+    /// # Safety
+    /// Nobody touches the extents of the buffer until the window comes back from [`Writer::poll`], and the arena
+    /// lives until then.
+    pub unsafe fn start(
+        &mut self,
+        arena: &Arena,
+        window: WindowId,
+        direction: Direction,
+        slot: usize,
+        extents: &[BufferExtent],
+    ) -> Result<(), Error> {
+        let request = |extent: &BufferExtent| {
+            let (at, len) = (extent.buffer as usize, extent.len as usize);
+            // SAFETY: the caller's promise.
+            let bytes = unsafe { arena.empty(slot, window.buffer(), at..at + len) }?;
+            Ok(Request { file: extent.file, start: bytes.as_mut_ptr(), len })
+        };
+        let requests = extents.iter().map(request).collect::<Result<_, Error>>()?;
+        let job = Job { window, direction, requests, bell: Bell(arena.doorbell()?) };
+        self.busy += 1;
+        // The thread ends only with this sender.
+        let _ = self.jobs.as_ref().map(|jobs| jobs.send(job));
+        Ok(())
+    }
+
+    pub fn poll(&mut self) -> Option<Done> {
+        let done = self.done.try_recv().ok()?;
+        self.busy -= 1;
+        Some(done)
+    }
+
+    /// Waits for all that was started, whatever became of it.
+    pub fn settle(&mut self) {
+        while self.busy > 0 && self.done.recv().is_ok() {
+            self.busy -= 1;
+        }
+    }
+}
+
+impl Request {
+    fn run(&self, direction: Direction, storage: &dyn Storage) -> Result<(), i32> {
+        let result = match direction {
+            // SAFETY: the buffer is the thread's until the window is reported.
+            Direction::Write => storage.write_at(self.file, unsafe { std::slice::from_raw_parts(self.start, self.len) }),
+            // SAFETY: as above.
+            Direction::Read => storage.read_at(self.file, unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }),
+        };
+        result.map_err(|error| error.code())
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.settle();
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been seen as a missing report.
+            let _ = thread.join();
+        }
+    }
+}

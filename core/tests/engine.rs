@@ -1,4 +1,5 @@
 //! The planner and the engine on thousands of random jobs. Set SAGO_SEED to run one seed, SAGO_SEEDS for how many.
+#![allow(clippy::unwrap_used)]
 
 mod support;
 

@@ -135,6 +135,7 @@ fn load(job: &Job<'_>, summaries: &[Summary], active: &[Rank], settings: &Settin
         bytes: sum(|summary| summary.bytes),
         pieces: sum(|summary| summary.pieces),
         targets: settings.targets,
+        stripe_bytes: settings.stripe_bytes,
         buffer_bytes: settings.buffer_bytes,
     }
 }

@@ -76,7 +76,7 @@ pub fn frame(job: &Job<'_>, summaries: &[Summary]) -> Result<Frame, PlanError> {
     let mut frame = Frame {
         settings,
         pattern: common_pattern(summaries, &active),
-        file_pattern: FilePattern::Serial,
+        file_pattern: file_areas(summaries, &active, 1, 1, settings.stripe_bytes).0,
         load,
         direct: Vec::new(),
         direct_bytes_min,

@@ -52,7 +52,7 @@ const WHEELS: [Recipe; 5] = [
     Recipe {
         name: "tables",
         h5py: None,
-        hdf5: &["1.14.6"],
+        hdf5: &["1.14.3"],
         probe: "import tables; print(tables.hdf5_version)",
         pins: &["tables==3.10.2", "numpy==2.2.6", "pytest==8.4.2"],
     },

@@ -33,7 +33,7 @@ impl Suite for Sources {
 /// The libhdf5 that tests of crates load into their process: of one MPI, since two in a process do not go together.
 fn libraries(context: &Context) -> String {
     let ours = context.world.hdf5.iter().filter(|hdf5| hdf5.mpi == Mpi::Mpich);
-    ours.map(|hdf5| hdf5.prefix.join("lib/libhdf5.so").display().to_string()).collect::<Vec<_>>().join(":")
+    ours.map(|hdf5| hdf5.lib().join("libhdf5.so").display().to_string()).collect::<Vec<_>>().join(":")
 }
 
 fn cargo(args: &[&str]) -> Run {

@@ -7,6 +7,7 @@ mod arrows;
 mod latency;
 mod layout;
 mod leak;
+mod options;
 mod panics;
 mod sources;
 mod summary;
@@ -37,6 +38,7 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(sources::Sources),
         Box::new(arrows::Arrows),
         Box::new(layout::Layout),
+        Box::new(options::Options),
         Box::new(panics::Panics),
         Box::new(two_hdf5::TwoHdf5),
         Box::new(leak::Leak),

@@ -2,6 +2,7 @@
 
 use crate::proc::Run;
 use crate::world::{Hdf5, Mpi};
+use crate::{place, setup};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,13 @@ pub fn compile(hdf5: &Hdf5, sources: &[&Path], program: &Path) -> Result<()> {
 
 /// `mpiexec -n RANKS`, to be followed by the program and its arguments.
 pub fn mpiexec(mpi: Mpi, ranks: usize) -> Run {
-    Run::new(mpi.mpiexec()).args(mpiexec_args(mpi)).arg("-n").arg(ranks.to_string()).envs(mpiexec_env(mpi))
+    let run = Run::new(mpi.mpiexec()).args(mpiexec_args(mpi)).arg("-n").arg(ranks.to_string());
+    let run = run.envs(mpiexec_env(mpi));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    match place::cache() {
+        Ok(cache) if mpi == Mpi::Mpich && ranks > cores => run.env("LD_PRELOAD", setup::idle_library(&cache)),
+        _ => run,
+    }
 }
 
 /// Arguments that let more ranks than cores run, as root too (containers, CI).
@@ -43,7 +50,8 @@ pub fn mpiexec_args(mpi: Mpi) -> &'static [&'static str] {
     }
 }
 
-/// Variables that keep ranks that wait from starving ranks that work, and warnings about absent networks out.
+/// Variables that keep waiting ranks of Open MPI from starving working ones, and out of networks that a single
+/// machine does not need. MPICH has none; `mpiexec` preloads a library for it.
 pub fn mpiexec_env(mpi: Mpi) -> Vec<(String, String)> {
     let vars: &[(&str, &str)] = match mpi {
         Mpi::Mpich => &[],

@@ -6,6 +6,7 @@
 mod apt;
 mod existing;
 mod hdf5;
+mod idle;
 mod piece;
 mod python;
 
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub use apt::install_libclang;
+pub use idle::library as idle_library;
 pub use piece::complete;
 
 /// What the command line may ask for.
@@ -68,7 +70,7 @@ pub fn world(cache: &Path) -> Result<World> {
 /// h5py (one long compilation) beside the other HDF5 builds.
 fn pieces(cache: &Path) -> Result<Vec<Piece>> {
     let installations = hdf5::installations(cache)?;
-    let mut pieces = vec![python::tools(cache)];
+    let mut pieces = vec![idle::piece(cache), python::tools(cache)];
     pieces.extend(hdf5::sources(cache));
     let mut builds = hdf5::builds(cache, &installations).into_iter();
     pieces.extend(builds.next());

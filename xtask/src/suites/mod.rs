@@ -12,6 +12,7 @@ mod leak;
 mod options;
 mod panics;
 mod sources;
+mod staged;
 mod summary;
 mod two_hdf5;
 
@@ -41,6 +42,7 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(arrows::Arrows),
         Box::new(bound::Bound),
         Box::new(layout::Layout),
+        Box::new(staged::Staged),
         Box::new(options::Options),
         Box::new(panics::Panics),
         Box::new(two_hdf5::TwoHdf5),

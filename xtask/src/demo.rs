@@ -3,10 +3,10 @@
 
 use crate::connector::{Connector, native};
 use crate::proc::Run;
-use crate::world::{Mpi, World, plugin_dir};
+use crate::world::{Hdf5, Mpi, World, plugin_dir};
 use crate::{mpi, place, stage};
-use anyhow::{Context, Result, ensure};
-use std::fs;
+use anyhow::{Result, ensure};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const RANKS: usize = 4;
@@ -17,35 +17,50 @@ pub fn run() -> Result<()> {
     let world = World::ready()?;
     let prefix = stage::stage(None)?;
     let hdf5 = world.newest(Mpi::Mpich)?;
-    let dir = place::target()?.join("xtask/demo");
-    let root = place::root();
-    let demo = mpi::program(hdf5, &dir, &root.join("examples/demo.c"))?;
-    let same = mpi::program(hdf5, &dir, &root.join("tests/h5same/h5same.c"))?;
-    println!("demo: examples/demo.c, compiled with HDF5 {} and {}; {RANKS} ranks", hdf5.version, hdf5.mpi);
-
-    let files = ["native.h5", "sago.h5"].map(|name| dir.join(name));
-    let command =
-        |file| mpi::mpiexec(hdf5.mpi, RANKS).arg(&demo).arg(file).arg(PARTICLES_PER_RANK).limit(LIMIT);
-    println!("demo: natively            {}", native(command(&files[0])).text()?);
-    let connector = Connector::new(&plugin_dir(), &dir.join("demo.report"))?;
-    println!("demo: through Sago        {}", connector.apply(command(&files[1])).text()?);
-
-    let active = connector.assert_active(RANKS)?;
-    let writes: u64 = active.iter().map(|a| a.count("dataset write")).sum();
-    ensure!(writes > 0, "the connector was loaded, but no write went through it");
-    println!("demo: the connector was active in {} processes and saw {writes} dataset writes", active.len());
-    let equal = native(Run::new(&same)).args(&files).limit(LIMIT).run()?;
-    ensure!(equal.success(), "the two files differ:\n{}", equal.explain());
+    println!("demo: examples/demo.c on {RANKS} ranks, with HDF5 {} and {}", hdf5.version, hdf5.mpi);
+    let seen = compare(hdf5, &plugin_dir(), &place::target()?.join("xtask/demo"))?;
+    println!("demo: natively      {}", seen.native);
+    println!("demo: through Sago  {}", seen.through);
+    println!("demo: the connector was active in {RANKS} processes and saw {} dataset writes", seen.writes);
+    println!("demo: the two files are equal: {}", seen.equal);
+    for file in &seen.files {
+        println!("demo:   {}", file.display());
+    }
+    println!("\nTo run your own program the same way, type\n\n    . {}", prefix.join("env.sh").display());
+    println!("    mpiexec -n 4 ./your-program\n");
     println!(
-        "demo: equal, dataset by dataset and attribute by attribute: {} and {}",
-        files[0].display(),
-        files[1].display()
-    );
-
-    let size = fs::metadata(&files[1]).context("the demo's file")?.len() / 1_000_000;
-    println!(
-        "\nThe {size} MB file is an ordinary HDF5 file. To run your own program the same way, type\n\n    . {}\n    mpiexec -n 4 ./your-program\n\nand to see that Sago is active, HDF5_VOL_CONNECTOR=\"sago report=stderr\".",
-        prefix.join("env.sh").display()
+        "With HDF5_VOL_CONNECTOR=\"sago report=stderr\" each process says at its end what passed through Sago."
     );
     Ok(())
+}
+
+/// What a comparison showed.
+pub struct Seen {
+    /// What the program printed.
+    pub native: String,
+    pub through: String,
+    /// Dataset writes that the connector saw, over all ranks.
+    pub writes: u64,
+    /// How much was compared and found equal.
+    pub equal: String,
+    pub files: [PathBuf; 2],
+}
+
+/// Runs the program both ways; an error if the connector was not active everywhere or the files differ.
+pub fn compare(hdf5: &Hdf5, plugins: &Path, dir: &Path) -> Result<Seen> {
+    let root = place::root();
+    let demo = mpi::program(hdf5, dir, &root.join("examples/demo.c"))?;
+    let same = mpi::program(hdf5, dir, &root.join("tests/h5same"))?;
+    let file = |way: &str| dir.join(format!("{way}-{}-{}.h5", hdf5.version, hdf5.mpi));
+    let files = [file("native"), file("sago")];
+    let start =
+        |file| mpi::mpiexec(hdf5.mpi, RANKS).arg(&demo).arg(file).arg(PARTICLES_PER_RANK).limit(LIMIT);
+    let connector = Connector::new(plugins, &dir.join("demo.report"))?;
+    let plain = native(start(&files[0])).text()?;
+    let through = connector.apply(start(&files[1])).text()?;
+    let writes = connector.assert_active(RANKS)?.iter().map(|a| a.count("dataset write")).sum();
+    ensure!(writes > 0, "the connector was loaded, but no write went through it");
+    let verdict = native(Run::new(&same)).arg("-v").args(&files).limit(LIMIT).run()?;
+    ensure!(verdict.success(), "the two files differ:\n{}", verdict.explain());
+    Ok(Seen { native: plain, through, writes, equal: verdict.stdout.trim().to_owned(), files })
 }

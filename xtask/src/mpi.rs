@@ -62,10 +62,16 @@ pub fn mpiexec_env(mpi: Mpi) -> Vec<(String, String)> {
     vars.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect()
 }
 
-/// A program compiled once per installation: `PROGRAM-2.2.0-mpich` under `dir`.
+/// A program of one C file, or of all those in a folder, compiled to `NAME-2.2.0-mpich` in `dir`.
 pub fn program(hdf5: &Hdf5, dir: &Path, source: &Path) -> Result<PathBuf> {
-    let stem = source.file_stem().context("a source has a name")?.to_string_lossy();
-    let program = dir.join(format!("{stem}-{}-{}", hdf5.version, hdf5.mpi));
-    compile(hdf5, &[source], &program)?;
+    let name = source.file_stem().context("a source has a name")?.to_string_lossy();
+    let program = dir.join(format!("{name}-{}-{}", hdf5.version, hdf5.mpi));
+    let mut files = vec![source.to_owned()];
+    if source.is_dir() {
+        files = fs::read_dir(source)?.map(|e| Ok(e?.path())).collect::<Result<_>>()?;
+        files.retain(|f| f.extension().is_some_and(|e| e == "c"));
+        files.sort();
+    }
+    compile(hdf5, &files.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &program)?;
     Ok(program)
 }

@@ -6,6 +6,7 @@
 mod arrows;
 mod bound;
 mod broken;
+mod examples;
 mod latency;
 mod layout;
 mod leak;
@@ -44,6 +45,7 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(layout::Layout),
         Box::new(staged::Staged),
         Box::new(options::Options),
+        Box::new(examples::Examples),
         Box::new(panics::Panics),
         Box::new(two_hdf5::TwoHdf5),
         Box::new(broken::Broken),

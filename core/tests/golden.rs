@@ -1,4 +1,5 @@
 //! Plans as text. Each fixture names a job and holds its explanation; SAGO_BLESS=1 writes them anew.
+#![allow(clippy::unwrap_used)]
 
 mod support;
 

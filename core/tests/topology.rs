@@ -1,4 +1,5 @@
 //! Machines as text, and the promises that every network keeps.
+#![allow(clippy::unwrap_used)]
 
 use sago_core::ids::{NodeId, Rank};
 use sago_core::random::Random;

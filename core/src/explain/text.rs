@@ -18,9 +18,9 @@ impl fmt::Display for Explanation {
         let verb = if self.direction == Direction::Write { "write" } else { "read" };
         writeln!(
             f,
-            "data        {} ranks on {} nodes {verb} {} in {} runs; {}; file {}",
-            self.ranks,
-            self.nodes,
+            "data        {} on {} {verb} {} in {} runs; {}; file {}",
+            many(self.ranks, "rank"),
+            many(self.nodes, "node"),
             size(self.bytes),
             self.pieces,
             self.pattern,
@@ -71,20 +71,15 @@ impl Explanation {
         if area.too_sparse {
             return writeln!(f, ", too thin for buffers: each writes its own");
         }
-        writeln!(f, ", file {lo}..{hi}, {} aggregators, {windows} rounds in all", area.aggregators)
+        let (aggregators, rounds) = (many(area.aggregators, "aggregator"), many(*windows, "round"));
+        writeln!(f, ", file {lo}..{hi}, {aggregators}, {rounds} in all")
     }
 
     fn aggregator(&self, f: &mut fmt::Formatter<'_>, a: &AggregatorText) -> fmt::Result {
         let fill = 100.0 * a.fill(self.buffer_bytes);
         write!(f, "  area {} part {}: {} on {}", a.area, a.part, a.rank, a.node)?;
-        write!(
-            f,
-            ", file {}..{}, {} in {} rounds, {fill:.0}% full",
-            a.lo,
-            a.hi,
-            about(a.bytes),
-            a.rounds.len()
-        )?;
+        let rounds = many(a.rounds.len() as u32, "round");
+        write!(f, ", file {}..{}, {} in {rounds}, {fill:.0}% full", a.lo, a.hi, about(a.bytes))?;
         write!(f, "; {}", cost(&a.cost))?;
         if let Some((node, second)) = &a.runner_up {
             write!(f, "; next best {node} with {}", seconds(second.total_s()))?;
@@ -92,14 +87,13 @@ impl Explanation {
         writeln!(f)?;
         for (number, round) in a.rounds.iter().enumerate().take(ROUNDS_MAX) {
             let fill = 100.0 * round.bytes as f64 / self.buffer_bytes as f64;
-            let requests = if round.requests == 1 { "request" } else { "requests" };
+            let requests = many(round.requests, "request");
             writeln!(
                 f,
-                "    round {number}: {}..{}, {} ({fill:.0}% full) in {} {requests}",
+                "    round {number}: {}..{}, {} ({fill:.0}% full) in {requests}",
                 round.lo,
                 round.hi,
-                about(round.bytes),
-                round.requests
+                about(round.bytes)
             )?;
         }
         if a.rounds.len() > ROUNDS_MAX {
@@ -140,6 +134,10 @@ fn ranks(f: &mut fmt::Formatter<'_>, members: &[Rank]) -> fmt::Result {
         [first, .., last] => write!(f, "{} ranks from {first} to {last}", members.len()),
         [] => Ok(()),
     }
+}
+
+fn many(count: u32, of: &str) -> String {
+    format!("{count} {of}{}", if count == 1 { "" } else { "s" })
 }
 
 fn cost(cost: &PlaceCost) -> String {

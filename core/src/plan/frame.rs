@@ -76,7 +76,7 @@ pub fn frame(job: &Job<'_>, summaries: &[Summary]) -> Result<Frame, PlanError> {
     let mut frame = Frame {
         settings,
         pattern: common_pattern(summaries, &active),
-        file_pattern: FilePattern::Serial,
+        file_pattern: file_areas(summaries, &active, 1, 1, settings.stripe_bytes).0,
         load,
         direct: Vec::new(),
         direct_bytes_min,
@@ -135,6 +135,7 @@ fn load(job: &Job<'_>, summaries: &[Summary], active: &[Rank], settings: &Settin
         bytes: sum(|summary| summary.bytes),
         pieces: sum(|summary| summary.pieces),
         targets: settings.targets,
+        stripe_bytes: settings.stripe_bytes,
         buffer_bytes: settings.buffer_bytes,
     }
 }

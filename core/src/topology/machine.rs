@@ -90,6 +90,32 @@ impl Machine {
         if from == to { self.memory_bytes_per_s } else { self.fabric.bytes_per_s(from, to) }
     }
 
+    /// Seconds per byte between two different nodes, on average over a fixed sample of pairs.
+    pub fn mean_s_per_byte(&self) -> f64 {
+        const PAIRS: u32 = 64;
+        let nodes = self.nodes();
+        if nodes < 2 {
+            return 0.0;
+        }
+        let apart = |pair: u32| 1 + (u64::from(pair) * 7919 % u64::from(nodes - 1)) as u32;
+        let from = |pair: u32| (u64::from(pair) * 104_729 % u64::from(nodes)) as u32;
+        let cost = |pair: u32| {
+            let to = (u64::from(from(pair)) + u64::from(apart(pair))) % u64::from(nodes);
+            1.0 / self.bytes_per_s(NodeId(from(pair)), NodeId(to as u32))
+        };
+        (0..PAIRS).map(cost).sum::<f64>() / f64::from(PAIRS)
+    }
+
+    /// How many links lead out to storage: those of the gates, or one for each node where they are unknown.
+    pub fn io_links(&self) -> u32 {
+        let gates = |io_nodes: &[IoNode]| io_nodes.iter().map(|io| io.gates.len() as u32).sum();
+        self.io_nodes().map_or(self.nodes(), gates)
+    }
+
+    pub fn io_link_bytes_per_s(&self) -> f64 {
+        self.io_bytes_per_s
+    }
+
     /// The I/O nodes that serve a file, if their place is known.
     pub fn io_nodes(&self) -> Option<&[IoNode]> {
         self.io.io_nodes()

@@ -15,6 +15,8 @@ pub struct TestJob {
     pub machine: Machine,
     pub config: Config,
     pub declared: Vec<Declared>,
+    /// Each rank's runs as they were declared, one after the other.
+    pub as_declared: Vec<Vec<Run>>,
     pub calibration: Calibration,
 }
 
@@ -33,6 +35,7 @@ impl TestJob {
             machine,
             config: Config::parse(options).unwrap(),
             declared,
+            as_declared: Vec::new(),
             calibration: Calibration::default(),
         }
     }
@@ -56,13 +59,14 @@ pub fn random_job(random: &mut Random, direction: Direction) -> TestJob {
     let machine = random_machine(random);
     let ranks = machine.ranks();
     let shape = Shape::any(random);
-    let declared = (0..ranks).map(|rank| shape.declare(random, rank, ranks, direction)).collect();
+    let (declared, as_declared) =
+        (0..ranks).map(|rank| shape.declare(random, rank, ranks, direction)).unzip();
     let config = random_config(random, &machine);
     let mut calibration = Calibration::default();
     if random.one_in(3) {
         calibration.request_s = 1e-9;
     }
-    TestJob { machine, config, declared, calibration }
+    TestJob { machine, config, declared, as_declared, calibration }
 }
 
 fn random_machine(random: &mut Random) -> Machine {
@@ -131,22 +135,35 @@ impl Shape {
         }
     }
 
-    fn declare(&self, random: &mut Random, rank: u32, ranks: u32, direction: Direction) -> Declared {
+    fn declare(
+        &self,
+        random: &mut Random,
+        rank: u32,
+        ranks: u32,
+        direction: Direction,
+    ) -> (Declared, Vec<Run>) {
         let mut declaration = Declaration::new(direction);
+        let variables = self.variables(random, u64::from(rank), u64::from(ranks));
+        for runs in &variables {
+            declaration.variable(runs.iter().copied());
+        }
+        (declaration.finish(), variables.concat())
+    }
+
+    fn variables(&self, random: &mut Random, rank: u64, ranks: u64) -> Vec<Vec<Run>> {
         if random.one_in(6) {
-            return declaration.finish();
+            return Vec::new();
         }
         if self.serial {
-            let base = u64::from(rank) * self.file;
+            let base = rank * self.file;
             let (from, len) = (random.below(20), self.file - 20 - random.below(20));
             let run = if random.one_in(3) { Run::strided(base + from, 2, 5, len / 5) } else { None };
-            declaration.variable([run.unwrap_or(Run::contiguous(base + from, len))]);
-            return declaration.finish();
+            return vec![vec![run.unwrap_or(Run::contiguous(base + from, len))]];
         }
-        for variable in 0..self.variables {
+        let variable = |random: &mut Random, variable: u64| {
             let base = match (self.own_range, self.far && random.one_in(2)) {
                 (_, true) => (1 << 63) - 40_000_000,
-                (true, _) => (variable * u64::from(ranks) + u64::from(rank)) * self.file * self.scale,
+                (true, _) => (variable * ranks + rank) * self.file * self.scale,
                 _ => 0,
             };
             let mut runs = Vec::new();
@@ -156,8 +173,8 @@ impl Shape {
                 let offset = base + random.below(self.file) * self.scale;
                 runs.extend(Run::strided(offset, len, stride, 1 + random.below(12)));
             }
-            declaration.variable(runs);
-        }
-        declaration.finish()
+            runs
+        };
+        (0..self.variables).map(|number| variable(random, number)).collect()
     }
 }

@@ -1,0 +1,219 @@
+//! [`Transport`] on MPI.
+//!
+//! Ranks on one node meet on a [`Board`] in shared memory, where waiting is sleeping; ranks on several nodes meet in
+//! MPI, with pauses between looks, and while they wait for anything they let MPI serve the others.
+
+use crate::board::Board;
+use crate::comm::{Comm, RawComm};
+use crate::error::{BindError, Error};
+use crate::library::Mpi;
+use crate::local_window::{HEAD, LocalWindow};
+use crate::memory::Shared;
+use crate::shm;
+use crate::signal::Signal;
+use crate::transport::{
+    Parts, Receive, Reduce, Send, Transport, Window, alltoall_by_exchange, check_parts, exchange_parts,
+};
+use crate::wait::{Polite, Wait};
+use crate::window;
+use std::rc::Rc;
+
+/// The tag of messages inside of `alltoall` and `allgather`, which users' tags (`u16`) leave alone but may equal: an
+/// exchange never overlaps a collective of the same rank.
+const INNER_TAG: u16 = u16::MAX;
+
+/// Choices that tests vary; the defaults are right.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Bytes per MPI call.
+    pub count_max: usize,
+    /// Use shared memory for collectives and windows where all ranks are on one node.
+    pub board: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { count_max: 1 << 30, board: true }
+    }
+}
+
+/// The ranks of a communicator.
+pub struct MpiRanks {
+    comm: Rc<Comm>,
+    one_node: bool,
+    board: Option<Board>,
+    wait: Rc<dyn Wait>,
+    /// What serves other nodes; inherited by subgroups, whose members may be targets of puts in the larger group.
+    progress: Option<Rc<dyn Fn() -> Result<(), Error>>>,
+    options: Options,
+}
+
+impl MpiRanks {
+    /// A group of our own with the members of the program's communicator. Collective.
+    ///
+    /// # Safety
+    /// `comm` is a live intra- or inter-communicator of this MPI, and this thread may call MPI.
+    pub unsafe fn new(mpi: &'static Mpi, comm: RawComm, options: Options) -> Result<Self, BindError> {
+        // SAFETY: promised by the caller.
+        let comm = unsafe { Comm::duplicate(mpi, comm, options.count_max) }?;
+        Ok(Self::on(comm, None, options)?)
+    }
+
+    /// Our own communicator, for callers who know which MPI it belongs to. It lives as long as the group.
+    pub fn raw(&self) -> RawComm {
+        RawComm(self.comm.handle())
+    }
+
+    fn on(
+        comm: Comm,
+        progress: Option<Rc<dyn Fn() -> Result<(), Error>>>,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let node = comm.split_by_node()?;
+        let one_node = node.size() == comm.size();
+        node.free()?;
+        let comm = Rc::new(comm);
+        let progress = match progress {
+            None if !one_node => {
+                let comm = Rc::clone(&comm);
+                Some(Rc::new(move || comm.progress()) as Rc<dyn Fn() -> Result<(), Error>>)
+            }
+            inherited => inherited,
+        };
+        let wait: Rc<dyn Wait> =
+            Rc::new(progress.clone().map_or_else(Polite::default, Polite::with_progress));
+        // Ranks that MPI counts to one node but that cannot map each other's memory are as if on several.
+        let shared = if one_node && options.board {
+            shm::share(&comm, &*wait, Board::SEGMENT_BYTES).ok()
+        } else {
+            None
+        };
+        let one_node = one_node && (shared.is_some() || !options.board);
+        let board = shared.map(|shared| Board::new(shared, comm.rank(), comm.size(), Rc::clone(&wait)));
+        Ok(Self { comm, one_node, board, wait, progress, options })
+    }
+
+    fn subgroup(&self, comm: Comm) -> Result<Box<dyn Transport>, Error> {
+        Ok(Box::new(Self::on(comm, self.progress.clone(), self.options)?))
+    }
+
+    /// Both sides of a transfer can be described by `int`s.
+    fn short(&self, bytes: usize) -> bool {
+        bytes <= self.options.count_max
+    }
+
+    /// On every rank the same answer.
+    fn all_short(&self, bytes: usize) -> Result<bool, Error> {
+        let mut long = [u64::from(!self.short(bytes))];
+        self.comm.allreduce(&*self.wait, Reduce::Max, &mut long)?;
+        Ok(long[0] == 0)
+    }
+}
+
+impl Transport for MpiRanks {
+    fn rank(&self) -> usize {
+        self.comm.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.comm.size()
+    }
+
+    fn one_node(&self) -> bool {
+        self.one_node
+    }
+
+    fn barrier(&self) -> Result<(), Error> {
+        match &self.board {
+            Some(board) => board.barrier(),
+            None => self.comm.barrier(&*self.wait),
+        }
+    }
+
+    fn broadcast(&self, root: usize, bytes: &mut [u8]) -> Result<(), Error> {
+        match &self.board {
+            Some(board) => board.broadcast(root, bytes),
+            None => self.comm.broadcast(&*self.wait, root, bytes),
+        }
+    }
+
+    fn allreduce(&self, op: Reduce, values: &mut [u64]) -> Result<(), Error> {
+        match &self.board {
+            Some(board) => board.allreduce(op, values),
+            None => self.comm.allreduce(&*self.wait, op, values),
+        }
+    }
+
+    fn allgather(&self, mine: &[u8]) -> Result<Parts, Error> {
+        if let Some(board) = &self.board {
+            return board.allgather(mine);
+        }
+        let lengths = self.comm.allgather_number(&*self.wait, mine.len() as u64)?;
+        let mut all = Parts::zeroed(lengths.into_iter().map(|n| usize::try_from(n).unwrap_or(usize::MAX)));
+        if self.short(all.all().len()) {
+            self.comm.allgather_short(&*self.wait, mine, &mut all)?;
+        } else {
+            all.part_mut(self.rank()).copy_from_slice(mine);
+            for (root, part) in all.split_mut().into_iter().enumerate() {
+                self.comm.broadcast(&*self.wait, root, part)?;
+            }
+        }
+        Ok(all)
+    }
+
+    fn alltoall(&self, parts: &Parts) -> Result<Parts, Error> {
+        if self.board.is_some() {
+            return alltoall_by_exchange(self, INNER_TAG, parts);
+        }
+        check_parts(self, parts)?;
+        let lengths: Vec<u64> = parts.lengths().map(|len| len as u64).collect();
+        let lengths = self.comm.alltoall_numbers(&*self.wait, &lengths)?;
+        let mut received =
+            Parts::zeroed(lengths.into_iter().map(|n| usize::try_from(n).unwrap_or(usize::MAX)));
+        if self.all_short(parts.all().len().max(received.all().len()))? {
+            self.comm.alltoall_short(&*self.wait, parts, &mut received)?;
+        } else {
+            exchange_parts(self, INNER_TAG, parts, &mut received)?;
+        }
+        Ok(received)
+    }
+
+    fn exchange(&self, tag: u16, sends: &[Send<'_>], receives: &mut [Receive<'_>]) -> Result<(), Error> {
+        self.comm.exchange(&*self.wait, tag, sends, receives)
+    }
+
+    fn split(&self, colour: Option<u32>, key: u32) -> Result<Option<Box<dyn Transport>>, Error> {
+        self.comm.split(colour, key)?.map(|comm| self.subgroup(comm)).transpose()
+    }
+
+    fn split_by_node(&self) -> Result<Box<dyn Transport>, Error> {
+        self.subgroup(self.comm.split_by_node()?)
+    }
+
+    fn share(&self, bytes: usize) -> Result<Shared, Error> {
+        if !self.one_node {
+            return Err(Error::NotOneNode);
+        }
+        shm::share(&self.comm, &*self.wait, bytes)
+    }
+
+    fn window(&self, bytes: usize) -> Result<Box<dyn Window>, Error> {
+        let wait = Rc::clone(&self.wait);
+        if self.board.is_none() {
+            return Ok(Box::new(window::remote(&self.comm, wait, bytes)?));
+        }
+        let shared = shm::share(&self.comm, &*wait, bytes + HEAD)?;
+        Ok(Box::new(LocalWindow::new(shared, self.rank(), self.size(), wait, None)))
+    }
+
+    fn wait(&self, signal: &Signal, done: &dyn Fn(u32) -> bool) -> Result<(), Error> {
+        self.wait.until(signal, done)
+    }
+
+    fn close(self: Box<Self>) -> Result<(), Error> {
+        let Self { comm, board, wait, progress, .. } = *self;
+        drop((board, wait, progress));
+        // A subgroup that is still open serves other nodes through this communicator: then it stays.
+        Rc::try_unwrap(comm).map_or(Ok(()), Comm::free)
+    }
+}

@@ -1,0 +1,112 @@
+//! How a rank waits: a short spin, then sleep. Never a busy loop, since the rank that is waited for may need the core.
+
+use crate::error::Error;
+use crate::signal::Signal;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// A way to wait. The threads' seeded scheduler is another one.
+pub trait Wait {
+    /// Returns once `done` holds for the signal's value.
+    fn until(&self, signal: &Signal, done: &dyn Fn(u32) -> bool) -> Result<(), Error>;
+
+    /// Between two looks at something that cannot wake us.
+    fn pause(&self, patience: &mut Patience) -> Result<(), Error>;
+}
+
+/// A few microseconds: as long as a sleep and a wake-up cost.
+const SPINS: u32 = 100;
+
+/// Sleeps on futexes.
+#[derive(Clone, Default)]
+pub struct Polite {
+    /// Set when a rank of this process has ended early.
+    alarm: Option<Arc<Alarm>>,
+    /// Lets MPI serve other nodes while we wait; without asynchronous progress their puts to us stand still otherwise.
+    progress: Option<Rc<dyn Fn() -> Result<(), Error>>>,
+}
+
+impl Polite {
+    pub fn with_alarm(alarm: Arc<Alarm>) -> Self {
+        Self { alarm: Some(alarm), progress: None }
+    }
+
+    pub fn with_progress(progress: Rc<dyn Fn() -> Result<(), Error>>) -> Self {
+        Self { alarm: None, progress: Some(progress) }
+    }
+
+    fn look_around(&self) -> Result<(), Error> {
+        if let Some(alarm) = &self.alarm {
+            alarm.check()?;
+        }
+        self.progress.as_ref().map_or(Ok(()), |progress| progress())
+    }
+}
+
+impl Wait for Polite {
+    fn until(&self, signal: &Signal, done: &dyn Fn(u32) -> bool) -> Result<(), Error> {
+        for _ in 0..SPINS {
+            if done(signal.get()) {
+                return Ok(());
+            }
+            std::hint::spin_loop();
+        }
+        let nap = Duration::from_micros(if self.progress.is_some() { 100 } else { 20_000 });
+        loop {
+            let seen = signal.get();
+            if done(seen) {
+                return Ok(());
+            }
+            self.look_around()?;
+            signal.sleep(seen, nap);
+        }
+    }
+
+    fn pause(&self, patience: &mut Patience) -> Result<(), Error> {
+        patience.pause();
+        self.look_around()
+    }
+}
+
+/// Longer and longer pauses.
+#[derive(Debug, Default)]
+pub struct Patience {
+    looks: u32,
+}
+
+impl Patience {
+    const YIELDS: u32 = 40;
+    const LONGEST_US: u64 = 200;
+
+    fn pause(&mut self) {
+        self.looks = self.looks.saturating_add(1);
+        match self.looks {
+            0..=SPINS => std::hint::spin_loop(),
+            n if n <= SPINS + Self::YIELDS => std::thread::yield_now(),
+            n => {
+                let step = u64::from(n - SPINS - Self::YIELDS);
+                std::thread::sleep(Duration::from_micros((5 * step).min(Self::LONGEST_US)));
+            }
+        }
+    }
+}
+
+/// Says which rank of this process has ended before the others.
+#[derive(Debug, Default)]
+pub struct Alarm(AtomicU32);
+
+impl Alarm {
+    pub fn raise(&self, rank: usize) {
+        let rank = u32::try_from(rank).unwrap_or(u32::MAX - 1);
+        let _ = self.0.compare_exchange(0, rank + 1, Ordering::SeqCst, Ordering::SeqCst);
+    }
+
+    pub fn check(&self) -> Result<(), Error> {
+        match self.0.load(Ordering::SeqCst) {
+            0 => Ok(()),
+            rank => Err(Error::PeerGone { rank: rank as usize - 1 }),
+        }
+    }
+}

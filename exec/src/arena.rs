@@ -63,15 +63,6 @@ impl Arena {
         self.room
     }
 
-    /// Collective among the ranks of the node.
-    pub fn free(self) -> Result<(), Error> {
-        Ok(self.shared.free()?)
-    }
-
-    pub fn is_here(&self, rank: Rank) -> bool {
-        self.local[rank.index()].is_some()
-    }
-
     pub fn doorbell(&self) -> Result<&Signal, Error> {
         Ok(self.shared.signal(self.me, 0)?)
     }
@@ -82,14 +73,28 @@ impl Arena {
     }
 
     /// Copies this rank's blocks into an aggregator's buffer.
-    pub fn put(&self, to: Rank, slot: usize, buffer: u32, blocks: &Blocks, bytes: &[u8]) -> Result<(), Error> {
+    pub fn put(
+        &self,
+        to: Rank,
+        slot: usize,
+        buffer: u32,
+        blocks: &Blocks,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
         let at = self.place(slot, buffer) + blocks.buffer as usize;
         self.shared.scatter(self.number(to)?, at, blocks.len as usize, blocks.stride as usize, bytes)?;
         Ok(())
     }
 
     /// Copies this rank's blocks out of an aggregator's buffer.
-    pub fn get(&self, from: Rank, slot: usize, buffer: u32, blocks: &Blocks, into: &mut [u8]) -> Result<(), Error> {
+    pub fn get(
+        &self,
+        from: Rank,
+        slot: usize,
+        buffer: u32,
+        blocks: &Blocks,
+        into: &mut [u8],
+    ) -> Result<(), Error> {
         let at = self.place(slot, buffer) + blocks.buffer as usize;
         self.shared.gather(self.number(from)?, at, blocks.len as usize, blocks.stride as usize, into)?;
         Ok(())
@@ -109,7 +114,8 @@ impl Arena {
     pub fn arrived(&self, slot: usize, buffer: u32) -> Result<(u64, bool), Error> {
         let control = control(slot);
         let bytes = self.shared.counter(self.me, control + ARRIVED[buffer as usize])?.load(Ordering::Acquire);
-        let refused = self.shared.counter(self.me, control + REFUSED[buffer as usize])?.load(Ordering::Acquire);
+        let refused =
+            self.shared.counter(self.me, control + REFUSED[buffer as usize])?.load(Ordering::Acquire);
         Ok((bytes, refused == 0))
     }
 
@@ -142,22 +148,12 @@ impl Arena {
         Ok(())
     }
 
-    /// The bytes of a buffer of ours, for a write to the file.
+    /// The bytes of a buffer of ours, for a transfer to or from the file.
     ///
     /// # Safety
-    /// While the slice lives, no rank puts into this range of the buffer.
-    pub unsafe fn full(&self, slot: usize, buffer: u32, range: Range<usize>) -> Result<&[u8], Error> {
-        let at = self.place(slot, buffer);
-        // SAFETY: the caller's promise.
-        Ok(unsafe { self.shared.bytes(self.me, at + range.start..at + range.end) }?)
-    }
-
-    /// The bytes of a buffer of ours, for a read from the file.
-    ///
-    /// # Safety
-    /// While the slice lives, no rank gets from this range of the buffer, and there is no other slice of it.
+    /// While the slice lives, no rank touches this range of the buffer, and there is no other slice of it.
     #[allow(clippy::mut_from_ref)]
-    pub unsafe fn empty(&self, slot: usize, buffer: u32, range: Range<usize>) -> Result<&mut [u8], Error> {
+    pub unsafe fn bytes(&self, slot: usize, buffer: u32, range: Range<usize>) -> Result<&mut [u8], Error> {
         let at = self.place(slot, buffer);
         // SAFETY: the caller's promise.
         Ok(unsafe { self.shared.bytes_mut(self.me, at + range.start..at + range.end) }?)

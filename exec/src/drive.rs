@@ -4,19 +4,21 @@
 //! An error of the transport ends the loop on this rank alone: then the ranks can no longer talk to each other. Every other
 //! failure is reported to the engine, which leads all ranks to the same verdict.
 
+use crate::Error;
 use crate::arena::Arena;
 use crate::memory::{Lent, Taken};
 use crate::prepare::Prepared;
 use crate::stats::Stats;
+use crate::store;
 use crate::writer::Writer;
-use crate::Error;
 use sago_core::declare::{Declared, Direction};
 use sago_core::engine::{Action, Engine, Verdict};
 use sago_core::ids::Rank;
-use sago_core::schedule::{BufferExtent, WindowId};
-use sago_mpi::{Reduce, Transport};
+use sago_core::schedule::{Blocks, BufferExtent, WindowId};
+use sago_mpi::{Reduce, Transport, copy};
 use sago_storage::Storage;
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// The caller's memory, by direction.
 pub enum Memory<'a, 'm> {
@@ -28,7 +30,8 @@ pub struct Drive<'a, 'm> {
     pub ranks: &'a dyn Transport,
     pub arena: &'a Arena,
     pub storage: &'a dyn Storage,
-    pub writer: &'a mut Writer,
+    /// There if this rank is an aggregator.
+    pub writer: Option<&'a mut Writer>,
     /// Room for bytes that are packed before they are written.
     pub pack: &'a mut Vec<u8>,
     pub prepared: &'a Prepared,
@@ -67,7 +70,9 @@ impl Drive<'_, '_> {
                     let moved = self.move_bytes(window, with)?;
                     engine.handle_moved(window, moved)?;
                 }
-                Action::Notify { window, to, bytes, ok } if to == me => engine.handle_arrived(window, bytes, ok)?,
+                Action::Notify { window, to, bytes, ok } if to == me => {
+                    engine.handle_arrived(window, bytes, ok)?
+                }
                 Action::Notify { window, to, bytes, ok } => {
                     let slot = self.prepared.slot(window.area, window.part);
                     self.arena.arrive(to, slot, window.buffer(), bytes, ok)?;
@@ -121,7 +126,7 @@ impl Drive<'_, '_> {
     /// Tells the engine what has happened since the last look; whether anything has.
     fn look(&mut self, engine: &mut Engine, seen: &mut Seen) -> Result<bool, Error> {
         let mut news = false;
-        while let Some(done) = self.writer.poll() {
+        while let Some(done) = self.writer.as_mut().and_then(|writer| writer.poll()) {
             engine.handle_stored(done.window, done.result)?;
             news = true;
         }
@@ -133,8 +138,7 @@ impl Drive<'_, '_> {
                 let (fresh, refused) = (bytes - part.arrived[at], !ok && !part.refused[at]);
                 if fresh > 0 || refused {
                     (part.arrived[at], part.refused[at]) = (bytes, !ok);
-                    // The buffer's round: the first one of its parity that is not released yet.
-                    let round = part.rounds + (part.rounds + buffer) % 2;
+                    let round = round_in(buffer, part.rounds, self.declared.direction());
                     let window = WindowId { area: duty.area(), part: duty.part(), round };
                     engine.handle_arrived(window, fresh, ok)?;
                     news = true;
@@ -159,7 +163,7 @@ impl Drive<'_, '_> {
         let slot = self.prepared.slot(window.area, window.part);
         let layout = &self.prepared.plan.areas[window.area as usize].layout;
         let sends = self.prepared.schedule.sends_of(window.area).ok_or(Error::Garbled)?;
-        let start = std::time::Instant::now();
+        let start = Instant::now();
         for blocks in sends.blocks(layout, self.declared, window) {
             let (source, bytes) = (blocks.source, blocks.bytes());
             match &mut self.memory {
@@ -189,13 +193,18 @@ impl Drive<'_, '_> {
         // SAFETY: the engine asks to store a window when its bytes have arrived (or its last readers are gone), and
         // lets nobody touch the buffer before it is told that the window is stored; `Session` settles the writer
         // before the arena goes.
-        unsafe { self.writer.start(self.arena, window, direction, slot, &extents) }
+        unsafe {
+            self.writer.as_mut().ok_or(Error::Garbled)?.start(self.arena, window, direction, slot, &extents)
+        }
     }
 
     fn release(&mut self, slot: usize, rounds: u32, ok: bool) -> Result<(), Error> {
         self.arena.release(slot, rounds, ok)?;
         let me = Rank(self.ranks.rank() as u32);
-        self.prepared.senders[slot].iter().filter(|rank| **rank != me).try_for_each(|rank| self.arena.ring(*rank))
+        self.prepared.senders[slot]
+            .iter()
+            .filter(|rank| **rank != me)
+            .try_for_each(|rank| self.arena.ring(*rank))
     }
 
     /// Stores a window of this rank's own bytes: straight from its memory where they lie there as in the file, else by
@@ -205,28 +214,35 @@ impl Drive<'_, '_> {
         let extents: Vec<BufferExtent> = work.extents(window).collect();
         self.count(&extents);
         let start = Instant::now();
+        let place = |extent: &BufferExtent| extent.buffer as usize..(extent.buffer + extent.len) as usize;
+        let (storage, shift, pack) = (self.storage, self.shift, &mut *self.pack);
         let result = match &mut self.memory {
             Memory::Lent(memory) => {
-                if let Some(bytes) = straight(work, self.declared, window, &extents, memory) {
-                    self.write(&extents, |extent| &bytes[extent.buffer as usize..][..extent.len as usize])
-                } else {
+                let mut bytes = straight(work.blocks(self.declared, window), memory);
+                if bytes.is_none() {
                     for blocks in work.blocks(self.declared, window) {
                         let from = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
-                        sago_mpi::scatter(room(self.pack, &blocks)?, blocks.len as usize, blocks.stride as usize, from);
+                        copy::scatter(
+                            room(pack, &blocks)?,
+                            blocks.len as usize,
+                            blocks.stride as usize,
+                            from,
+                        );
                     }
-                    let pack = &*self.pack;
-                    self.write(&extents, |extent| &pack[extent.buffer as usize..][..extent.len as usize])
+                    bytes = Some(pack);
                 }
+                let bytes = bytes.unwrap_or_default();
+                extents
+                    .iter()
+                    .try_for_each(|e| store::write(storage, e.file.wrapping_add(shift), &bytes[place(e)]))
             }
             Memory::Taken(memory) => {
-                let read = |extent: &BufferExtent, pack: &mut Vec<u8>| {
-                    let range = extent.buffer as usize..(extent.buffer + extent.len) as usize;
-                    self.storage.read_at(extent.file.wrapping_add(self.shift), &mut pack[range]).map_err(|e| e.code())
-                };
-                let result = extents.iter().try_for_each(|extent| read(extent, self.pack));
+                let mut read =
+                    |e: &BufferExtent| store::read(storage, e.file.wrapping_add(shift), &mut pack[place(e)]);
+                let result = extents.iter().try_for_each(&mut read);
                 for blocks in work.blocks(self.declared, window) {
                     let into = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
-                    sago_mpi::gather(room(self.pack, &blocks)?, blocks.len as usize, blocks.stride as usize, into);
+                    copy::gather(room(pack, &blocks)?, blocks.len as usize, blocks.stride as usize, into);
                 }
                 result
             }
@@ -238,5 +254,28 @@ impl Drive<'_, '_> {
     fn count(&mut self, extents: &[BufferExtent]) {
         self.stats.requests += extents.len() as u64;
         self.stats.stored_bytes += extents.iter().map(|extent| extent.len).sum::<u64>();
+    }
+}
+
+/// The window's bytes where they are, if they lie in the rank's memory as they do in the buffer: one block at its start.
+fn straight<'m>(mut blocks: impl Iterator<Item = Blocks>, memory: &Lent<'m>) -> Option<&'m [u8]> {
+    let first = blocks.next().filter(|first| first.count == 1 && first.buffer == 0)?;
+    if blocks.next().is_some() { None } else { memory.at(first.source, first.len) }
+}
+
+/// The part of the buffer that some blocks span.
+fn room<'b>(buffer: &'b mut [u8], blocks: &Blocks) -> Result<&'b mut [u8], Error> {
+    let from = blocks.buffer as usize;
+    let span = (blocks.stride * (blocks.count - 1) + blocks.len) as usize;
+    buffer.get_mut(from..from + span).ok_or(Error::NoSuchBytes)
+}
+
+/// The round that a buffer serves when so many are released: when writing the first one of its parity that is not
+/// released, when reading the last one that is.
+fn round_in(buffer: u32, released: u32, direction: Direction) -> u32 {
+    let next = released + (released + buffer) % 2;
+    match direction {
+        Direction::Write => next,
+        Direction::Read => next.saturating_sub(2),
     }
 }

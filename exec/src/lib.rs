@@ -10,6 +10,7 @@ mod memory;
 mod prepare;
 mod session;
 mod stats;
+mod store;
 mod wire;
 mod writer;
 

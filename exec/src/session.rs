@@ -10,7 +10,7 @@ use crate::stats::Stats;
 use crate::writer::Writer;
 use sago_core::config::Config;
 use sago_core::cost::Calibration;
-use sago_core::declare::{Declared, Direction};
+use sago_core::declare::{Declared, Direction, Shift};
 use sago_core::engine::Verdict;
 use sago_core::ids::NodeId;
 use sago_core::plan::{Job, StorageFacts};
@@ -50,8 +50,9 @@ struct Last {
 }
 
 impl Session {
-    /// Collective. `ranks` is the session's own.
-    pub fn open(ranks: Box<dyn Transport>, storage: Arc<dyn Storage>, setting: Setting) -> Result<Self, Error> {
+    /// Collective. The session talks in a group of its own with the same ranks.
+    pub fn open(ranks: &dyn Transport, storage: Arc<dyn Storage>, setting: Setting) -> Result<Self, Error> {
+        let ranks = ranks.split(Some(0), ranks.rank() as u32)?.ok_or(Error::Garbled)?;
         let node = ranks.split_by_node()?;
         let nodes = ranks.nodes()?;
         let here = nodes[ranks.rank()];
@@ -66,7 +67,10 @@ impl Session {
         let placed: Vec<NodeId> = nodes.iter().map(|node| NodeId(*node as u32)).collect();
         let machine = match setting.config.machine.as_str() {
             "" => Machine::unknown(placed),
-            text => text.parse().map(|machine: Machine| machine.with_ranks(placed)).unwrap_or_else(|_| unreachable!()),
+            text => text
+                .parse()
+                .map(|machine: Machine| machine.with_ranks(placed))
+                .unwrap_or_else(|_| unreachable!()),
         };
         let (last, writer, arena, pack, stats) = (None, None, None, Vec::new(), Stats::default());
         Ok(Self { ranks, node, storage, setting, machine, local, last, writer, arena, pack, stats })
@@ -105,19 +109,27 @@ impl Session {
 
     /// Sees to it that `last` fits what the ranks declare; returns how far this commit's offsets are from its plan's.
     fn plan_or_reuse(&mut self, declared: Declared, whole: bool) -> Result<u64, Error> {
-        let shift = self.last.as_ref().and_then(|last| last.declared.shift_to(&declared, self.alignment()));
-        // The least and, as complements, the greatest of: whole, known, shift.
-        let (known, by) = (shift.is_some(), shift.unwrap_or(0));
-        let mut votes = [u64::from(whole), u64::from(known), by, !by];
+        let known = self.last.as_ref().map_or(Shift::None, |last| last.declared.shift_to(&declared));
+        let (known, least, greatest) = match known {
+            Shift::None => (false, 0, 0),
+            Shift::Any => (true, u64::MAX, u64::MAX),
+            Shift::By(by) => (by.is_multiple_of(self.alignment()), by, !by),
+        };
+        let mut votes = [u64::from(whole), u64::from(known), least, greatest];
         self.ranks.allreduce(Reduce::Min, &mut votes)?;
         let [all_whole, all_known, least, greatest] = votes;
         if all_whole == 0 {
             let reason = "the memory lent is not that of the declaration".to_owned();
-            return self.ranks.agree(if whole { Ok(()) } else { Err(reason) }).map(|()| 0).map_err(Error::from);
+            return self
+                .ranks
+                .agree(if whole { Ok(()) } else { Err(reason) })
+                .map(|()| 0)
+                .map_err(Error::from);
         }
-        if all_known == 1 && least == !greatest {
+        // The same shift on all ranks; or nothing anywhere.
+        if all_known == 1 && (least == !greatest || (least, greatest) == (u64::MAX, u64::MAX)) {
             self.stats.reused += 1;
-            return Ok(by);
+            return Ok(if greatest == u64::MAX { 0 } else { least });
         }
         self.last = None;
         let job = Job {
@@ -144,9 +156,7 @@ impl Session {
         let has = self.arena.as_ref().map(Arena::room);
         let wanted = has.unwrap_or_default().union(needed);
         if has != Some(wanted) {
-            if let Some(arena) = self.arena.take() {
-                arena.free()?;
-            }
+            self.arena = None;
             self.arena = Some(Arena::new(&*self.node, wanted, self.local.clone())?);
         }
         if !prepared.schedule.own.is_empty() {
@@ -158,7 +168,7 @@ impl Session {
     fn drive(&mut self, shift: u64, memory: Memory<'_, '_>) -> Result<Verdict, Error> {
         let (Some(last), Some(arena)) = (&self.last, &self.arena) else { return Err(Error::Garbled) };
         if self.writer.is_none() && !last.prepared.schedule.duties.is_empty() {
-            self.writer = Some(Writer::new(Arc::clone(&self.storage)));
+            self.writer = Some(Writer::new(Arc::clone(&self.storage))?);
         }
         let drive = Drive {
             ranks: &*self.ranks,
@@ -182,7 +192,7 @@ impl Session {
     /// Collective: gives back the memory and the group.
     pub fn close(mut self) -> Result<(), Error> {
         self.writer = None;
-        self.arena.take().map_or(Ok(()), Arena::free)?;
+        self.arena = None;
         self.node.close()?;
         Ok(self.ranks.close()?)
     }

@@ -5,6 +5,7 @@
 
 use crate::Error;
 use crate::arena::Arena;
+use crate::store;
 use sago_core::declare::Direction;
 use sago_core::schedule::{BufferExtent, WindowId};
 use sago_mpi::Signal;
@@ -54,7 +55,8 @@ impl Writer {
         let (report, done) = mpsc::channel();
         let work = move || {
             for job in todo {
-                let result = job.requests.iter().try_for_each(|request| request.run(job.direction, &*storage));
+                let result =
+                    job.requests.iter().try_for_each(|request| request.run(job.direction, &*storage));
                 if report.send(Done { window: job.window, result }).is_err() {
                     return;
                 }
@@ -82,7 +84,7 @@ impl Writer {
         let request = |extent: &BufferExtent| {
             let (at, len) = (extent.buffer as usize, extent.len as usize);
             // SAFETY: the caller's promise.
-            let bytes = unsafe { arena.empty(slot, window.buffer(), at..at + len) }?;
+            let bytes = unsafe { arena.bytes(slot, window.buffer(), at..at + len) }?;
             Ok(Request { file: extent.file, start: bytes.as_mut_ptr(), len })
         };
         let requests = extents.iter().map(request).collect::<Result<_, Error>>()?;
@@ -109,13 +111,12 @@ impl Writer {
 
 impl Request {
     fn run(&self, direction: Direction, storage: &dyn Storage) -> Result<(), i32> {
-        let result = match direction {
-            // SAFETY: the buffer is the thread's until the window is reported.
-            Direction::Write => storage.write_at(self.file, unsafe { std::slice::from_raw_parts(self.start, self.len) }),
-            // SAFETY: as above.
-            Direction::Read => storage.read_at(self.file, unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }),
-        };
-        result.map_err(|error| error.code())
+        // SAFETY: the buffer is the thread's until the window is reported.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(self.start, self.len) };
+        match direction {
+            Direction::Write => store::write(storage, self.file, bytes),
+            Direction::Read => store::read(storage, self.file, bytes),
+        }
     }
 }
 

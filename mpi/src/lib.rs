@@ -12,6 +12,7 @@ compile_error!("MPI handles are passed as 64-bit words, which is right on 64-bit
 mod abi;
 mod board;
 mod comm;
+pub mod copy;
 mod error;
 mod library;
 mod loaded;

@@ -5,11 +5,11 @@
 //! behaviour: the copies are made by the C library behind a pointer that the compiler cannot see through, and Rust
 //! has no reference to the bytes, except through the two functions that are marked unsafe.
 
+use crate::copy;
 use crate::error::Error;
 use crate::signal::Signal;
 use std::alloc::{self, Layout};
 use std::any::Any;
-use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -59,6 +59,48 @@ impl Shared {
         self.segment(rank)?.get(rank, offset, into)
     }
 
+    /// Copies blocks of `len` bytes into a rank's segment, one every `stride` bytes from `offset`.
+    pub fn scatter(
+        &self,
+        rank: usize,
+        offset: usize,
+        len: usize,
+        stride: usize,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
+        let segment = self.segment(rank)?;
+        let outside = Error::OutOfBounds { rank, offset, len: bytes.len(), size: segment.len };
+        let at = segment.at(rank, offset, copy::span(len, stride, bytes.len()).ok_or(outside)?)?;
+        // SAFETY: the blocks lie inside of the segment; a private slice and a mapped segment do not overlap.
+        unsafe { copy::spread(at, stride, bytes.as_ptr(), len, len, bytes.len() / len.max(1)) };
+        Ok(())
+    }
+
+    /// Copies blocks of `len` bytes out of a rank's segment, one every `stride` bytes from `offset`.
+    pub fn gather(
+        &self,
+        rank: usize,
+        offset: usize,
+        len: usize,
+        stride: usize,
+        into: &mut [u8],
+    ) -> Result<(), Error> {
+        let segment = self.segment(rank)?;
+        let outside = Error::OutOfBounds { rank, offset, len: into.len(), size: segment.len };
+        let at = segment.at(rank, offset, copy::span(len, stride, into.len()).ok_or(outside)?)?;
+        // SAFETY: as in `scatter`.
+        unsafe { copy::spread(into.as_mut_ptr(), len, at, stride, len, into.len() / len.max(1)) };
+        Ok(())
+    }
+
+    /// The 64-bit counter at a multiple of 8 in a rank's segment.
+    pub fn counter(&self, rank: usize, offset: usize) -> Result<&AtomicU64, Error> {
+        let at = self.segment(rank)?.at(rank, offset, 8)?;
+        aligned(rank, offset)?;
+        // SAFETY: in bounds, aligned, mapped while we live.
+        Ok(unsafe { &*at.cast::<AtomicU64>() })
+    }
+
     /// The signal at a multiple of 8 in a rank's segment.
     pub fn signal(&self, rank: usize, offset: usize) -> Result<&Signal, Error> {
         let at = self.segment(rank)?.at(rank, offset, Signal::BYTES)?;
@@ -106,14 +148,14 @@ impl Segment {
     pub fn put(self, rank: usize, offset: usize, bytes: &[u8]) -> Result<(), Error> {
         let at = self.at(rank, offset, bytes.len())?;
         // SAFETY: `at` has room for the bytes; a private slice and a mapped segment do not overlap.
-        unsafe { copy(at.cast(), bytes.as_ptr().cast(), bytes.len()) };
+        unsafe { copy::bytes(at.cast(), bytes.as_ptr().cast(), bytes.len()) };
         Ok(())
     }
 
     pub fn get(self, rank: usize, offset: usize, into: &mut [u8]) -> Result<(), Error> {
         let at = self.at(rank, offset, into.len())?;
         // SAFETY: as in `put`.
-        unsafe { copy(into.as_mut_ptr().cast(), at.cast_const().cast(), into.len()) };
+        unsafe { copy::bytes(into.as_mut_ptr().cast(), at.cast_const().cast(), into.len()) };
         Ok(())
     }
 
@@ -137,20 +179,6 @@ impl Segment {
 pub fn aligned(rank: usize, offset: usize) -> Result<(), Error> {
     let fits = offset.is_multiple_of(8);
     if fits { Ok(()) } else { Err(Error::OutOfBounds { rank, offset, len: 8, size: 0 }) }
-}
-
-type Copy = unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> *mut c_void;
-
-/// A copy that may race with another process, or, if the schedule is wrong, with a thread of this one.
-///
-/// # Safety
-/// Both sides are mapped and do not overlap.
-unsafe fn copy(to: *mut c_void, from: *const c_void, len: usize) {
-    if len > 0 {
-        let memcpy: Copy = std::hint::black_box(libc::memcpy as Copy);
-        // SAFETY: promised by the caller.
-        unsafe { memcpy(to, from, len) };
-    }
 }
 
 /// Zeroed memory of this process, for ranks that are threads.

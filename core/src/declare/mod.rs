@@ -34,6 +34,18 @@ pub struct Declared {
     runs: Vec<SourcedRun>,
     coverage: Vec<Run>,
     pattern: Pattern,
+    stream_bytes: u64,
+}
+
+/// How two declarations differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shift {
+    /// In more than their place in the file.
+    None,
+    /// Every offset by this much, modulo 2^64.
+    By(u64),
+    /// Both are empty.
+    Any,
 }
 
 /// Collects the variables of a commit.
@@ -69,14 +81,14 @@ impl Declaration {
             runs = overlap::last_wins(runs);
         }
         let coverage = fuse(runs.iter().map(|sourced| sourced.run));
-        Declared { direction: self.direction, runs, coverage, pattern }
+        Declared { direction: self.direction, runs, coverage, pattern, stream_bytes: self.stream_bytes }
     }
 }
 
 impl Declared {
     /// Nothing at all: what a rank without data declares.
     pub const fn nothing(direction: Direction) -> Self {
-        Self { direction, runs: Vec::new(), coverage: Vec::new(), pattern: Pattern::Nothing }
+        Self { direction, runs: Vec::new(), coverage: Vec::new(), pattern: Pattern::Nothing, stream_bytes: 0 }
     }
 
     pub const fn direction(&self) -> Direction {
@@ -95,6 +107,30 @@ impl Declared {
 
     pub const fn pattern(&self) -> Pattern {
         self.pattern
+    }
+
+    /// Bytes of the rank's stream, those that a later declaration replaced included.
+    pub const fn stream_bytes(&self) -> u64 {
+        self.stream_bytes
+    }
+
+    /// How far `other` lies from here, if it is the same otherwise.
+    pub fn shift_to(&self, other: &Self) -> Shift {
+        let same = self.direction == other.direction
+            && self.stream_bytes == other.stream_bytes
+            && self.runs.len() == other.runs.len();
+        let (Some(here), Some(there)) = (self.runs.first(), other.runs.first()) else {
+            return if same { Shift::Any } else { Shift::None };
+        };
+        let by = there.run.offset().wrapping_sub(here.run.offset());
+        let mut pairs = self.runs.iter().zip(&other.runs);
+        let moved = |(a, b): (&SourcedRun, &SourcedRun)| {
+            a.source == b.source
+                && a.run.offset().wrapping_add(by) == b.run.offset()
+                && (a.run.len(), a.run.stride(), a.run.count())
+                    == (b.run.len(), b.run.stride(), b.run.count())
+        };
+        if same && pairs.all(moved) { Shift::By(by) } else { Shift::None }
     }
 
     /// Bytes that will travel.

@@ -79,7 +79,8 @@ mod tests {
             let layout = Layout::build(&spans, 1 + random.below(60), 1 + random.below(40), 1);
             let index = WindowIndex::new(&layout, (0, u64::MAX), declared.runs().iter().map(|s| s.run));
             for window in 0..layout.windows().len() as u32 {
-                let bytes = |source: u64, buffer: u64, len: u64| (0..len).map(move |i| (source + i, buffer + i));
+                let bytes =
+                    |source: u64, buffer: u64, len: u64| (0..len).map(move |i| (source + i, buffer + i));
                 let pieces: BTreeSet<_> =
                     super::super::sends::pieces(&index, &layout, &declared, window, (0, u64::MAX))
                         .flat_map(|p| bytes(p.source, p.buffer, p.len))

@@ -10,6 +10,7 @@ mod examples;
 mod latency;
 mod layout;
 mod leak;
+mod mpi;
 mod options;
 mod panics;
 mod sources;
@@ -47,6 +48,7 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(options::Options),
         Box::new(examples::Examples),
         Box::new(panics::Panics),
+        Box::new(mpi::Transport),
         Box::new(two_hdf5::TwoHdf5),
         Box::new(broken::Broken),
         Box::new(leak::Leak),

@@ -32,18 +32,15 @@ class Mode:
 
     name: str
     connector: str
-    # None: the environment variable stays unset.
+    # What the environment variables say; None leaves them unset.
     string: str | None = None
     plugins: str | None = None
     # Whether the connector writes a line for each process that it served.
     reports: bool = False
 
-    def variables(self, report, more_plugins=()):
-        if self.string is None:
-            return {}
-        path = [self.plugins, *more_plugins] if self.plugins else list(more_plugins)
-        chosen = {"HDF5_VOL_CONNECTOR": self.string.format(report=report)}
-        return chosen | ({"HDF5_PLUGIN_PATH": ":".join(map(str, path))} if path else {})
+    def variables(self, report):
+        string = {"HDF5_VOL_CONNECTOR": self.string.format(report=report)} if self.string else {}
+        return string | ({"HDF5_PLUGIN_PATH": self.plugins} if self.plugins else {})
 
 
 @dataclass(frozen=True)
@@ -54,8 +51,6 @@ class Unit:
     name: str
     command: tuple
     ranks: int = 0
-    # Plugin folders that the program needs besides ours.
-    more_plugins: tuple = ()
 
 
 @dataclass
@@ -138,7 +133,7 @@ class _Process:
         return (
             inherited
             | self.unit.environment.variables
-            | self.mode.variables(self.report, self.unit.more_plugins)
+            | self.mode.variables(self.report)
             | {
                 "PYTHONPATH": str(HERE),
                 "PYTHONHASHSEED": "0",

@@ -27,8 +27,12 @@ def main():
     options = arguments()
     world = json.load(sys.stdin if options.world == "-" else open(options.world))
     plugins = options.plugins or world["plugins"]["dir"]
-    connector = BUILTIN if options.builtin else Mode("sago", "sago", "sago report={report}", plugins, reports=True)
     suite = suites.SUITES[options.suite]
+    modes = {
+        "connector": Mode("sago", "sago", "sago report={report}", plugins, reports=True),
+        "unused": Mode("unused", "native", None, plugins),
+    }
+    connector = BUILTIN if options.builtin else modes[suite.mode]
     expected = compare.Expected(HERE / "expected.toml")
     chosen = options.only or suite.environments[: 1 if options.extent == "brief" else None]
     units = [

@@ -28,6 +28,8 @@ class Suite:
     name: str
     environments: tuple
     units: Callable
+    # Through which connector: ours, or none although the plugin is there to be found.
+    mode: str = "connector"
     # Our own programs: all pass, and the files that they leave in HARNESS_KEPT are equal to the byte.
     ours: bool = False
 
@@ -52,6 +54,14 @@ def _pytest(environment, name, root, paths, *options, **more):
 
 def _bytes(paths):
     return sum(Path(path).stat().st_size for path in paths)
+
+
+def unused(environment, extent):
+    """The plugin is in HDF5_PLUGIN_PATH and not chosen. HDF5 asks it whenever a file cannot be opened."""
+    tests = environment.packages / "h5py" / "tests"
+    names = ["test_errors.py", "test_file.py", "test_file2.py", "test_h5f.py", "test_h5pl.py"]
+    paths = [tests / name for name in names if (tests / name).exists()]
+    yield _pytest(environment, "files", tests.parent, paths)
 
 
 def tables(environment, extent):
@@ -86,6 +96,7 @@ SUITES = {
     suite.name: suite
     for suite in [
         Suite("h5py", ("h5py-3.16", "h5py-3.14", "h5py-3.11"), h5py),
+        Suite("unused", ("h5py-3.16", "h5py-3.14", "h5py-3.11"), unused, mode="unused"),
         Suite("tables", ("tables",), tables),
         Suite("parallel", ("parallel",), parallel, ours=True),
         Suite("h5py-mpi", ("parallel",), h5py_mpi),

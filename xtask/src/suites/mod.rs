@@ -6,6 +6,7 @@
 mod arrows;
 mod bound;
 mod broken;
+mod conform;
 mod examples;
 mod latency;
 mod layout;
@@ -49,6 +50,7 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(examples::Examples),
         Box::new(panics::Panics),
         Box::new(two_hdf5::TwoHdf5),
+        Box::new(conform::Conform),
         Box::new(broken::Broken),
         Box::new(leak::Leak),
         Box::new(latency::Latency),

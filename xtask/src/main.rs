@@ -1,5 +1,6 @@
 //! `cargo xtask`: what a person does with this repository, one word each.
 
+mod bench;
 mod connector;
 mod mpi;
 mod paths;
@@ -28,6 +29,8 @@ cargo xtask COMMAND
         build the plugin into DIR/lib, with DIR/env.sh beside it (DIR is plugins unless given)
   test [--only SUITE]... [--list]
         run all tests, or the suites named
+  bench [CASE]... [--quick] [--help]
+        measure the I/O kernels natively and through Sago, against the limit
 ";
 
 fn main() -> ExitCode {
@@ -48,6 +51,7 @@ fn command() -> Result<ExitCode> {
             "paths" => paths(&mut args)?,
             "stage" => stage(&mut args)?,
             "test" => return test(&mut args),
+            "bench" => bench::command(&mut args)?,
             "help" => print!("{HELP}"),
             other => bail!("no command `{other}`\n\n{HELP}"),
         },

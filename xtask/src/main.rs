@@ -1,6 +1,7 @@
 //! `cargo xtask`: what a person does with this repository, one word each.
 
 mod bench;
+mod bindings;
 mod connector;
 mod mpi;
 mod paths;
@@ -27,6 +28,8 @@ cargo xtask COMMAND
         where everything is
   stage [--prefix DIR]
         build the plugin into DIR/lib, with DIR/env.sh beside it (DIR is plugins unless given)
+  bindings
+        make hdf5/src/sys/bindings.rs from the headers of HDF5 2.x
   test [--only SUITE]... [--list]
         run all tests, or the suites named
   bench [CASE]... [--quick] [--help]
@@ -50,6 +53,7 @@ fn command() -> Result<ExitCode> {
             "setup" => setup(&mut args)?,
             "paths" => paths(&mut args)?,
             "stage" => stage(&mut args)?,
+            "bindings" => bindings::write()?,
             "test" => return test(&mut args),
             "bench" => bench::command(&mut args)?,
             "help" => print!("{HELP}"),

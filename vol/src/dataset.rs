@@ -1,0 +1,176 @@
+//! Datasets: handed on as they are.
+
+use crate::below::Wrapper;
+use crate::forward::{Request, forward, forward_close};
+use crate::op::Op;
+use sago_hdf5::sys::*;
+use std::ffi::{c_char, c_void};
+use std::slice;
+
+pub const CLASS: H5VL_dataset_class_t = H5VL_dataset_class_t {
+    create: Some(create),
+    open: Some(open),
+    read: Some(read),
+    write: Some(write),
+    get: Some(get),
+    specific: Some(specific),
+    optional: Some(optional),
+    close: Some(close),
+};
+
+unsafe extern "C" fn create(
+    wrapper: *mut c_void,
+    location: *const H5VL_loc_params_t,
+    name: *const c_char,
+    lcpl: hid_t,
+    kind: hid_t,
+    space: hid_t,
+    dcpl: hid_t,
+    dapl: hid_t,
+    dxpl: hid_t,
+    request: Request,
+) -> *mut c_void {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::DatasetCreate, wrapper, request, |class, object| {
+            Some(class.dataset_cls.create?(
+                object, location, name, lcpl, kind, space, dcpl, dapl, dxpl, request,
+            ))
+        })
+    }
+}
+
+unsafe extern "C" fn open(
+    wrapper: *mut c_void,
+    location: *const H5VL_loc_params_t,
+    name: *const c_char,
+    dapl: hid_t,
+    dxpl: hid_t,
+    request: Request,
+) -> *mut c_void {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::DatasetOpen, wrapper, request, |class, object| {
+            Some(class.dataset_cls.open?(object, location, name, dapl, dxpl, request))
+        })
+    }
+}
+
+unsafe extern "C" fn read(
+    count: usize,
+    wrappers: *mut *mut c_void,
+    memory_types: *mut hid_t,
+    memory_spaces: *mut hid_t,
+    file_spaces: *mut hid_t,
+    dxpl: hid_t,
+    buffers: *mut *mut c_void,
+    request: Request,
+) -> herr_t {
+    // SAFETY: HDF5 passes `count` wrappers of ours, at least one, and arrays of as many of the rest.
+    unsafe {
+        forward_many(Op::DatasetRead, count, wrappers, request, |class, objects| {
+            let read = class.dataset_cls.read?;
+            Some(read(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request))
+        })
+    }
+}
+
+unsafe extern "C" fn write(
+    count: usize,
+    wrappers: *mut *mut c_void,
+    memory_types: *mut hid_t,
+    memory_spaces: *mut hid_t,
+    file_spaces: *mut hid_t,
+    dxpl: hid_t,
+    buffers: *mut *const c_void,
+    request: Request,
+) -> herr_t {
+    // SAFETY: HDF5 passes `count` wrappers of ours, at least one, and arrays of as many of the rest.
+    unsafe {
+        forward_many(Op::DatasetWrite, count, wrappers, request, |class, objects| {
+            if cfg!(feature = "sabotage") {
+                return Some(0);
+            }
+            let write = class.dataset_cls.write?;
+            Some(write(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request))
+        })
+    }
+}
+
+/// [`forward`] for several datasets in one call. They must have the same connector below, as HDF5 asks of the
+/// datasets of one call that they have the same connector.
+///
+/// # Safety
+/// `wrappers` holds `count` live wrappers, at least one; `request` is as for [`forward`].
+unsafe fn forward_many(
+    op: Op,
+    count: usize,
+    wrappers: *mut *mut c_void,
+    request: Request,
+    call: impl FnOnce(&H5VL_class_t, *mut *mut c_void) -> Option<herr_t>,
+) -> herr_t {
+    // SAFETY: the caller's promise.
+    let wrappers = unsafe { slice::from_raw_parts(wrappers, count) };
+    // SAFETY: the caller's promise; HDF5 refuses a call with no dataset before it comes to us.
+    unsafe {
+        forward(op, wrappers[0], request, |class, object| {
+            if let [_] = wrappers {
+                let mut object = object;
+                return call(class, &mut object);
+            }
+            let mut objects: Vec<*mut c_void> = wrappers.iter().map(|&w| Wrapper::object(w)).collect();
+            call(class, objects.as_mut_ptr())
+        })
+    }
+}
+
+unsafe extern "C" fn get(
+    wrapper: *mut c_void,
+    args: *mut H5VL_dataset_get_args_t,
+    dxpl: hid_t,
+    request: Request,
+) -> herr_t {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::DatasetGet, wrapper, request, |class, object| {
+            Some(class.dataset_cls.get?(object, args, dxpl, request))
+        })
+    }
+}
+
+unsafe extern "C" fn specific(
+    wrapper: *mut c_void,
+    args: *mut H5VL_dataset_specific_args_t,
+    dxpl: hid_t,
+    request: Request,
+) -> herr_t {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::DatasetSpecific, wrapper, request, |class, object| {
+            Some(class.dataset_cls.specific?(object, args, dxpl, request))
+        })
+    }
+}
+
+unsafe extern "C" fn optional(
+    wrapper: *mut c_void,
+    args: *mut H5VL_optional_args_t,
+    dxpl: hid_t,
+    request: Request,
+) -> herr_t {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::DatasetOptional, wrapper, request, |class, object| {
+            Some(class.dataset_cls.optional?(object, args, dxpl, request))
+        })
+    }
+}
+
+unsafe extern "C" fn close(wrapper: *mut c_void, dxpl: hid_t, request: Request) -> herr_t {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward_close(Op::DatasetClose, wrapper, request, |class, object| {
+            Some(class.dataset_cls.close?(object, dxpl, request))
+        })
+    }
+}

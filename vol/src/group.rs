@@ -1,0 +1,123 @@
+//! Groups: handed on as they are, but for the file in a mount.
+
+use crate::below::Wrapper;
+use crate::forward::{Request, forward, forward_close};
+use crate::op::Op;
+use sago_hdf5::sys::*;
+use std::ffi::{c_char, c_void};
+
+pub const CLASS: H5VL_group_class_t = H5VL_group_class_t {
+    create: Some(create),
+    open: Some(open),
+    get: Some(get),
+    specific: Some(specific),
+    optional: Some(optional),
+    close: Some(close),
+};
+
+unsafe extern "C" fn create(
+    wrapper: *mut c_void,
+    location: *const H5VL_loc_params_t,
+    name: *const c_char,
+    lcpl: hid_t,
+    gcpl: hid_t,
+    gapl: hid_t,
+    dxpl: hid_t,
+    request: Request,
+) -> *mut c_void {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::GroupCreate, wrapper, request, |class, object| {
+            #[cfg(feature = "provoke")]
+            provoke(name);
+            Some(class.group_cls.create?(object, location, name, lcpl, gcpl, gapl, dxpl, request))
+        })
+    }
+}
+
+/// For the test that a panic does not cross into HDF5.
+#[cfg(feature = "provoke")]
+unsafe fn provoke(name: *const c_char) {
+    // SAFETY: HDF5 passes null or a C string.
+    if !name.is_null() && unsafe { std::ffi::CStr::from_ptr(name) } == c"sago-provoke-panic" {
+        panic!("provoked");
+    }
+}
+
+unsafe extern "C" fn open(
+    wrapper: *mut c_void,
+    location: *const H5VL_loc_params_t,
+    name: *const c_char,
+    gapl: hid_t,
+    dxpl: hid_t,
+    request: Request,
+) -> *mut c_void {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::GroupOpen, wrapper, request, |class, object| {
+            Some(class.group_cls.open?(object, location, name, gapl, dxpl, request))
+        })
+    }
+}
+
+unsafe extern "C" fn get(
+    wrapper: *mut c_void,
+    args: *mut H5VL_group_get_args_t,
+    dxpl: hid_t,
+    request: Request,
+) -> herr_t {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::GroupGet, wrapper, request, |class, object| {
+            Some(class.group_cls.get?(object, args, dxpl, request))
+        })
+    }
+}
+
+/// A file that is mounted comes as a wrapper of ours, inside the arguments.
+unsafe extern "C" fn specific(
+    wrapper: *mut c_void,
+    args: *mut H5VL_group_specific_args_t,
+    dxpl: hid_t,
+    request: Request,
+) -> herr_t {
+    // SAFETY: HDF5 passes arguments to read.
+    let mut ours = unsafe { *args };
+    let mut args = args;
+    if ours.op_type == H5VL_group_specific_t_H5VL_GROUP_MOUNT {
+        // SAFETY: the operation tells which member of the union is there.
+        let mount = unsafe { &mut ours.args.mount };
+        // SAFETY: the child is a file that this connector opened: HDF5 refuses to mount across connectors.
+        mount.child_file = unsafe { Wrapper::object(mount.child_file) };
+        args = &mut ours;
+    }
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::GroupSpecific, wrapper, request, |class, object| {
+            Some(class.group_cls.specific?(object, args, dxpl, request))
+        })
+    }
+}
+
+unsafe extern "C" fn optional(
+    wrapper: *mut c_void,
+    args: *mut H5VL_optional_args_t,
+    dxpl: hid_t,
+    request: Request,
+) -> herr_t {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::GroupOptional, wrapper, request, |class, object| {
+            Some(class.group_cls.optional?(object, args, dxpl, request))
+        })
+    }
+}
+
+unsafe extern "C" fn close(wrapper: *mut c_void, dxpl: hid_t, request: Request) -> herr_t {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward_close(Op::GroupClose, wrapper, request, |class, object| {
+            Some(class.group_cls.close?(object, dxpl, request))
+        })
+    }
+}

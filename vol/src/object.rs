@@ -1,0 +1,108 @@
+//! Operations on objects of any class: handed on as they are.
+
+use crate::below::Wrapper;
+use crate::forward::{Request, forward};
+use crate::op::Op;
+use sago_hdf5::sys::*;
+use std::ffi::{c_char, c_void};
+
+pub const CLASS: H5VL_object_class_t = H5VL_object_class_t {
+    open: Some(open),
+    copy: Some(copy),
+    get: Some(get),
+    specific: Some(specific),
+    optional: Some(optional),
+};
+
+unsafe extern "C" fn open(
+    wrapper: *mut c_void,
+    location: *const H5VL_loc_params_t,
+    opened: *mut H5I_type_t,
+    dxpl: hid_t,
+    request: Request,
+) -> *mut c_void {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::ObjectOpen, wrapper, request, |class, object| {
+            Some(class.object_cls.open?(object, location, opened, dxpl, request))
+        })
+    }
+}
+
+unsafe extern "C" fn copy(
+    source: *mut c_void,
+    source_location: *const H5VL_loc_params_t,
+    source_name: *const c_char,
+    target: *mut c_void,
+    target_location: *const H5VL_loc_params_t,
+    target_name: *const c_char,
+    ocpypl: hid_t,
+    lcpl: hid_t,
+    dxpl: hid_t,
+    request: Request,
+) -> herr_t {
+    // SAFETY: HDF5 passes two wrappers of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::ObjectCopy, source, request, |class, object| {
+            let copy = class.object_cls.copy?;
+            let target = Wrapper::object(target);
+            Some(copy(
+                object,
+                source_location,
+                source_name,
+                target,
+                target_location,
+                target_name,
+                ocpypl,
+                lcpl,
+                dxpl,
+                request,
+            ))
+        })
+    }
+}
+
+unsafe extern "C" fn get(
+    wrapper: *mut c_void,
+    location: *const H5VL_loc_params_t,
+    args: *mut H5VL_object_get_args_t,
+    dxpl: hid_t,
+    request: Request,
+) -> herr_t {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::ObjectGet, wrapper, request, |class, object| {
+            Some(class.object_cls.get?(object, location, args, dxpl, request))
+        })
+    }
+}
+
+unsafe extern "C" fn specific(
+    wrapper: *mut c_void,
+    location: *const H5VL_loc_params_t,
+    args: *mut H5VL_object_specific_args_t,
+    dxpl: hid_t,
+    request: Request,
+) -> herr_t {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::ObjectSpecific, wrapper, request, |class, object| {
+            Some(class.object_cls.specific?(object, location, args, dxpl, request))
+        })
+    }
+}
+
+unsafe extern "C" fn optional(
+    wrapper: *mut c_void,
+    location: *const H5VL_loc_params_t,
+    args: *mut H5VL_optional_args_t,
+    dxpl: hid_t,
+    request: Request,
+) -> herr_t {
+    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    unsafe {
+        forward(Op::ObjectOptional, wrapper, request, |class, object| {
+            Some(class.object_cls.optional?(object, location, args, dxpl, request))
+        })
+    }
+}

@@ -1,0 +1,49 @@
+//! What passed through the connector, as one line of JSON when HDF5 lets go of it. It is how a user, or a test, can
+//! tell that Sago was really active.
+
+use crate::state::State;
+use sago_core::config::ReportTo;
+use sago_hdf5::Library;
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
+/// Writes the report to every place that was asked for. A place that cannot be written to is named on standard
+/// error: by now the program has no HDF5 call left that could fail.
+pub fn write(library: &Library, state: &State) {
+    let places = state.take_reports();
+    let calls = state.take_calls();
+    if places.is_empty() {
+        return;
+    }
+    let (major, minor, patch) = library.version();
+    let mut line = format!(
+        r#"{{"sago":"{}","hdf5":"{major}.{minor}.{patch}","pid":{},"calls":{{"#,
+        env!("CARGO_PKG_VERSION"),
+        std::process::id()
+    );
+    for (i, (op, count)) in calls.iter().enumerate() {
+        let comma = if i == 0 { "" } else { "," };
+        let _ = write!(line, r#"{comma}"{}":{count}"#, op.name());
+    }
+    line.push_str("}}\n");
+    for place in places {
+        deliver(&place, &line);
+    }
+}
+
+/// One write call per line, so that the lines of several ranks do not mix.
+fn deliver(place: &ReportTo, line: &str) {
+    let mut stderr = std::io::stderr();
+    let result = match place {
+        ReportTo::Stderr => stderr.write_all(line.as_bytes()),
+        ReportTo::File(path) => OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(path)
+            .and_then(|mut file| file.write_all(line.as_bytes()))
+            .or_else(|error| writeln!(stderr, "sago: cannot write the report to {path}: {error}")),
+    };
+    // Standard error is closed: nobody is left to tell.
+    drop(result);
+}

@@ -3,8 +3,10 @@
 use crate::error::{Error, preserve};
 use crate::library::Library;
 use crate::sys::*;
+use std::collections::BTreeSet;
 use std::ffi::{CStr, c_void};
 use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
 /// A property list that we own.
 #[derive(Debug)]
@@ -65,9 +67,20 @@ impl Connector {
 
     /// Finds or loads the connector of this name.
     pub fn by_name(library: &'static Library, name: &CStr) -> Result<Self, Error> {
-        // SAFETY: a C string.
+        // HDF5 (1.14.5, 2.2.0) keeps the pointer to the name in its cache of plugins, so the name must stay. It does
+        // the same with the connector's name in HDF5_VOL_CONNECTOR, which it frees; when other text comes to lie in
+        // that place, it takes that for the name of the connector loaded first. Hence the check.
+        let name = kept(name);
+        // SAFETY: a C string, for good.
         let id = unsafe { (library.fns.H5VLregister_connector_by_name)(name.as_ptr(), H5P_DEFAULT) };
-        Self::registered(library, id)
+        let connector = Self::registered(library, id)?;
+        // SAFETY: the table of a registered connector, whose name is a C string.
+        let found = unsafe { CStr::from_ptr((*connector.class()?).name) };
+        if found == name {
+            return Ok(connector);
+        }
+        let text = format!("HDF5 finds no VOL connector called {name:?}, only {found:?}");
+        Err(Error::Message(text))
     }
 
     fn registered(library: &'static Library, id: hid_t) -> Result<Self, Error> {
@@ -110,6 +123,18 @@ impl Connector {
             _ => Err(Error::Reported),
         }
     }
+}
+
+/// The same text in memory that is never freed; once per name.
+fn kept(name: &CStr) -> &'static CStr {
+    static NAMES: Mutex<BTreeSet<&'static CStr>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let name: &'static CStr = Box::leak(name.to_owned().into_boxed_c_str());
+    names.insert(name);
+    name
 }
 
 impl Drop for Connector {

@@ -3,7 +3,14 @@
 //! A suite is a module here with one type that implements [`Suite`]. It runs real programs on every configuration
 //! of [`Context::world`] that it covers, and records one [`Outcome`] per case and configuration.
 
+mod arrows;
+mod latency;
+mod layout;
+mod leak;
+mod panics;
+mod sources;
 mod summary;
+mod two_hdf5;
 
 use crate::connector::Connector;
 use crate::world::{Hdf5, Mpi, Python, World, plugin_dir};
@@ -26,7 +33,15 @@ pub trait Suite {
 
 /// All suites, quick ones first.
 fn suites() -> Vec<Box<dyn Suite>> {
-    vec![]
+    vec![
+        Box::new(sources::Sources),
+        Box::new(arrows::Arrows),
+        Box::new(layout::Layout),
+        Box::new(panics::Panics),
+        Box::new(two_hdf5::TwoHdf5),
+        Box::new(leak::Leak),
+        Box::new(latency::Latency),
+    ]
 }
 
 /// What suites run with.

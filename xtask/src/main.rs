@@ -30,8 +30,8 @@ cargo xtask COMMAND
         build the plugin into DIR/lib, with DIR/env.sh beside it (DIR is plugins unless given)
   bindings
         make hdf5/src/sys/bindings.rs from the headers of HDF5 2.x
-  test [--only SUITE]... [--list]
-        run all tests, or the suites named
+  test [--only SUITE]... [--full] [--list]
+        run all tests, or the suites named; --full with every combination
   bench [CASE]... [--quick] [--help]
         measure the I/O kernels natively and through Sago, against the limit
 ";
@@ -91,10 +91,11 @@ fn stage(args: &mut lexopt::Parser) -> Result<()> {
 }
 
 fn test(args: &mut lexopt::Parser) -> Result<ExitCode> {
-    let mut only = Vec::new();
+    let (mut only, mut full) = (Vec::new(), false);
     while let Some(arg) = args.next()? {
         match arg {
             Long("only") => only.push(args.value()?.string()?),
+            Long("full") => full = true,
             Long("list") => {
                 suites::list();
                 return Ok(ExitCode::SUCCESS);
@@ -102,7 +103,7 @@ fn test(args: &mut lexopt::Parser) -> Result<ExitCode> {
             other => return Err(other.unexpected().into()),
         }
     }
-    suites::test(&only)
+    suites::test(&only, full)
 }
 
 fn setup(args: &mut lexopt::Parser) -> Result<()> {

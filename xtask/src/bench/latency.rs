@@ -3,7 +3,7 @@
 use super::launch::Job;
 use super::measure::{Settings, Site};
 use super::stats::{Random, median};
-use super::variants::NATIVE;
+use super::variants::{Mode, NATIVE};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ const CALLS: [&str; 9] = [
     "flush after a write",
 ];
 
-pub fn measure(site: &Site, modes: &[(&str, &str)], settings: &Settings) -> Result<Latency> {
+pub fn measure(site: &Site, modes: &[Mode], settings: &Settings) -> Result<Latency> {
     let mut variants = vec![(NATIVE.to_owned(), None)];
     variants.extend(modes.iter().map(|&(name, words)| (name.to_owned(), Some(words.to_owned()))));
     let mut samples: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();

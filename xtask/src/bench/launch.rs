@@ -1,6 +1,7 @@
 //! Building the kernels and running one of them, natively or through the connector: used by the benchmark and by
 //! the correctness suite. Every run through the connector proves that it was active.
 
+use super::variants::{self, Mode};
 use crate::connector::{Connector, native};
 use crate::mpi;
 use crate::place;
@@ -129,6 +130,38 @@ impl Kernels {
         Ok(fs::read_to_string(&counts)?.lines().filter_map(call_count).collect())
     }
 
+    /// The connector's modes, by asking the plugin: a word that it does not know makes it refuse the file. And those that
+    /// it refused, with its answer.
+    pub fn modes(&self, dir: &Path) -> (Vec<Mode>, Vec<(String, String)>) {
+        let (mut known, mut unknown) = (Vec::new(), Vec::new());
+        for &mode in variants::MODES {
+            match self.probe(dir, mode) {
+                Ok(()) => known.push(mode),
+                Err(e) => unknown.push((mode.0.to_owned(), reason(&e))),
+            }
+        }
+        if known.is_empty() {
+            known.push(variants::PLAIN);
+        }
+        (known, unknown)
+    }
+
+    fn probe(&self, dir: &Path, (_, words): Mode) -> Result<()> {
+        let file = dir.join("probe.h5");
+        let job = Job {
+            ranks: 1,
+            io: Io::of(self.hdf5.mpi)[0],
+            kernel: "vpic".to_owned(),
+            args: ["--size", "64"].map(str::to_owned).to_vec(),
+            file: file.clone(),
+            env: Vec::new(),
+            connector: Some(words.to_owned()),
+            limit: Duration::from_secs(60),
+        };
+        self.run(&job)?;
+        Ok(fs::remove_file(file)?)
+    }
+
     fn command(&self, launch: Run, job: &Job, connector: Option<&Connector>) -> Run {
         let crowded = job.ranks > std::thread::available_parallelism().map_or(1, usize::from);
         let preload = (crowded && !self.polling && self.hdf5.mpi == Mpi::Mpich)
@@ -149,6 +182,14 @@ impl Kernels {
     }
 }
 
+/// What the plugin says of the option, without where HDF5 was when it said so.
+fn reason(error: &anyhow::Error) -> String {
+    let text = format!("{error:#}");
+    let refusal = text.lines().find_map(|line| line.find("unknown option").map(|at| &line[at..]));
+    let sentence = refusal.or_else(|| text.lines().next()).unwrap_or("no reason");
+    sentence.split(';').next().unwrap_or(sentence).trim().to_owned()
+}
+
 /// Runs one of `examples/python`: on its environment's MPI if it has one, else as a single process.
 pub fn python(
     python: &Python,
@@ -156,10 +197,12 @@ pub fn python(
     ranks: usize,
     args: &[&str],
     connector: Option<&Connector>,
+    scratch: &Path,
 ) -> Result<Value> {
     let script = place::root().join("examples/python").join(script);
+    let give_way = give_way(scratch)?;
     let run = match python.mpi {
-        Some(mpi) => mpi::mpiexec(mpi, ranks).arg(python.python()),
+        Some(mpi) => mpi::mpiexec(mpi, ranks).envs(preload(mpi, ranks, &give_way)).arg(python.python()),
         None => Run::new(python.python()),
     };
     let run = native(run).envs(python.env.iter().map(|(k, v)| (k, v))).env("PYTHONDONTWRITEBYTECODE", "1");
@@ -170,8 +213,14 @@ pub fn python(
     finish(run.arg(script).args(args).limit(Duration::from_secs(120)), connector, ranks)
 }
 
+/// What lets waiting ranks give way, where it is needed: on MPICH, with more ranks than cores.
+fn preload(mpi: Mpi, ranks: usize, library: &Path) -> Option<(&'static str, &Path)> {
+    let crowded = ranks > std::thread::available_parallelism().map_or(1, usize::from);
+    (crowded && mpi == Mpi::Mpich).then_some(("LD_PRELOAD", library))
+}
+
 /// Compiles the library that `LD_PRELOAD` brings into MPICH programs.
-pub fn give_way(scratch: &Path) -> Result<PathBuf> {
+fn give_way(scratch: &Path) -> Result<PathBuf> {
     let library = scratch.join("yield.so");
     let source = place::root().join("xtask/src/bench/yield.c");
     Run::new("cc").args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(source).arg("-ldl").ok()?;

@@ -4,12 +4,15 @@
 use super::cases::Case;
 use super::launch::{Io, Job, Kernels};
 use super::stats::{Noise, Quartiles, Random, median};
-use super::variants::{self, Kind, LIMIT, LIMIT_AGAIN, NATIVE, Variant};
+use super::variants::{self, Kind, LIMIT, LIMIT_AGAIN, Mode, NATIVE, Variant};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// No variant may take much more than this in all rounds of a case together.
+const SLOW_SECONDS: f64 = 6.0;
 
 /// Where a case runs.
 pub struct Site<'a> {
@@ -81,6 +84,8 @@ struct Entry {
     order: usize,
     /// Files that a process of a round writes, so that short ones are not all start-up.
     repeat: usize,
+    /// Rounds in which it takes part: all, unless it is very slow.
+    rounds: usize,
     extra_bytes: f64,
     passes: Vec<Pass>,
     detail: String,
@@ -94,21 +99,16 @@ struct Bench<'a> {
 }
 
 /// Measures a case with the given connector modes. The order of everything follows from the seed.
-pub fn measure(
-    case: &'static Case,
-    site: &Site,
-    modes: &[(&str, &str)],
-    settings: &Settings,
-) -> Result<Table> {
+pub fn measure(case: &'static Case, site: &Site, modes: &[Mode], settings: &Settings) -> Result<Table> {
     let mut random = Random(settings.seed);
     let mut bench = Bench { case, site, settings, limit_bytes: 0 };
     let first = bench.run(&variants::native(), 1, "write,verify")?;
     let bytes = first["bytes"].as_f64().context("a result without bytes")?;
     bench.limit_bytes = (bytes / case.steps() as f64 / site.ranks as f64).ceil() as u64;
     let (mut entries, left_out) = bench.entries(modes, &mut random)?;
-    for _ in 0..settings.rounds {
+    for round in 0..settings.rounds {
         random.shuffle(&mut entries);
-        for entry in &mut entries {
+        for entry in entries.iter_mut().filter(|e| round < e.rounds) {
             let pass = bench.round(entry)?;
             entry.passes.push(pass);
         }
@@ -120,11 +120,7 @@ pub fn measure(
 
 impl Bench<'_> {
     /// The variants that run here, each checked once: its file must be right before its speed counts.
-    fn entries(
-        &self,
-        modes: &[(&str, &str)],
-        random: &mut Random,
-    ) -> Result<(Vec<Entry>, Vec<(String, String)>)> {
+    fn entries(&self, modes: &[Mode], random: &mut Random) -> Result<(Vec<Entry>, Vec<(String, String)>)> {
         let (mut entries, mut left_out) = (Vec::new(), Vec::new());
         let through: Vec<Variant> = modes.iter().flat_map(|&mode| variants::sago(mode)).collect();
         for variant in variants::fixed().into_iter().chain(through) {
@@ -143,24 +139,34 @@ impl Bench<'_> {
     }
 
     fn entry(&self, variant: Variant) -> Result<Entry> {
-        let result = self.run(&variant, 1, "write,read,verify")?;
+        let result =
+            self.run(&variant, 1, if self.settings.read { "write,read,verify" } else { "write,verify" })?;
         ensure!(result["verified"] == Value::Bool(true), "{} did not check its data", variant.name);
         let seconds = self.pass(&result)?.total;
         let repeat = (0.3 / seconds).clamp(1.0, 5.0) as usize;
+        let rounds = (SLOW_SECONDS / seconds).clamp(1.0, self.settings.rounds as f64) as usize;
         let extra_bytes = result["extra_bytes"].as_f64().unwrap_or(0.0);
-        Ok(Entry { variant, order: 0, repeat, extra_bytes, passes: Vec::new(), detail: String::new() })
+        Ok(Entry {
+            variant,
+            order: 0,
+            repeat,
+            rounds,
+            extra_bytes,
+            passes: Vec::new(),
+            detail: String::new(),
+        })
     }
 
-    /// The best of the sweep, two runs each.
+    /// The best of the sweep, by the faster of some runs of each.
     fn tuned(&self, random: &mut Random) -> Result<Entry> {
         let mut entries = Vec::new();
         for variant in variants::sweep(self.site.io, self.site.ranks) {
             let detail = variants::describe(&variant);
             entries.push(Entry { detail, ..self.entry(variant)? });
         }
-        for _ in 0..2 {
+        for round in 0..self.settings.rounds.div_ceil(3) {
             random.shuffle(&mut entries);
-            for entry in &mut entries {
+            for entry in entries.iter_mut().filter(|e| round < e.rounds) {
                 let pass = self.round(entry)?;
                 entry.passes.push(pass);
             }

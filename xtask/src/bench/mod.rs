@@ -17,13 +17,13 @@ use crate::world::{Hdf5, Mpi, World, plugin_dir};
 use crate::{place, stage};
 use anyhow::{Context, Result, ensure};
 use cases::{CASES, Case};
-use launch::{Io, Job, Kernels};
+use launch::{Io, Kernels};
 use lexopt::prelude::*;
 use measure::{Settings, Site};
 use report::{Group, Machine};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const HELP: &str = "\
 cargo xtask bench [CASE]...
@@ -106,7 +106,7 @@ fn group(options: &Options, kernels: &Kernels, io: Io, dir: &Path) -> Result<Gro
         if options.settings.read { "read" } else { "write" }
     );
     println!("\n{title}");
-    let (modes, unavailable) = modes(&site);
+    let (modes, unavailable) = kernels.modes(&site.dir);
     unavailable.iter().for_each(|(name, why)| println!("  {name}: not available ({why})"));
     let mut tables = Vec::new();
     for case in &options.cases {
@@ -118,43 +118,6 @@ fn group(options: &Options, kernels: &Kernels, io: Io, dir: &Path) -> Result<Gro
         if options.latency { Some(latency::measure(&site, &modes, &options.settings)?) } else { None };
     latency.iter().for_each(|l| println!("{}", l.table().trim_end()));
     Ok(Group { title, tables, latency, unavailable })
-}
-
-/// The connector's modes, by asking the staged plugin: a word that it does not know makes it refuse the file.
-fn modes(site: &Site) -> (Vec<(&'static str, &'static str)>, Vec<(String, String)>) {
-    let (mut known, mut unknown) = (Vec::new(), Vec::new());
-    for &(name, words) in variants::MODES {
-        match probe(site, words) {
-            Ok(()) => known.push((name, words)),
-            Err(e) => unknown.push((name.to_owned(), reason(&e))),
-        }
-    }
-    if known.is_empty() {
-        known.push(variants::PLAIN);
-    }
-    (known, unknown)
-}
-
-fn probe(site: &Site, words: &str) -> Result<()> {
-    let job = Job {
-        ranks: 1,
-        io: site.io,
-        kernel: "vpic".to_owned(),
-        args: ["--size", "64"].map(str::to_owned).to_vec(),
-        file: site.dir.join("probe.h5"),
-        env: Vec::new(),
-        connector: Some(words.to_owned()),
-        limit: Duration::from_secs(60),
-    };
-    site.kernels.run(&job).map(|_| ())
-}
-
-/// The line of an error that names the option, or its first.
-fn reason(error: &anyhow::Error) -> String {
-    let text = format!("{error:#}");
-    let line =
-        text.lines().find(|l| l.contains("mode") && !l.contains("mpiexec")).or_else(|| text.lines().next());
-    line.unwrap_or("no reason").trim().to_owned()
 }
 
 fn choose<'a>(world: &'a World, mpi: Mpi, version: Option<&str>) -> Result<&'a Hdf5> {

@@ -27,12 +27,15 @@ pub const LIMIT_AGAIN: &str = "limit again";
 pub const NATIVE: &str = "native collective";
 pub const TUNED: &str = "native tuned";
 
-/// Sago's modes: what they are called here, and the words that ask for them. Those that the plugin refuses are left out.
-pub const MODES: &[(&str, &str)] =
+/// A connector mode: what it is called here, and the words that ask for it.
+pub type Mode = (&'static str, &'static str);
+
+/// All of Sago's modes. Those that the plugin refuses are left out.
+pub const MODES: &[Mode] =
     &[("sago off", "mode=off"), ("sago immediate", "mode=immediate"), ("sago window", "mode=window")];
 
 /// The connector as it is without options: measured only if it knows none of the modes.
-pub const PLAIN: (&str, &str) = ("sago", "");
+pub const PLAIN: Mode = ("sago", "");
 
 impl Variant {
     fn new(name: &str, kind: Kind, args: &str) -> Self {
@@ -63,7 +66,7 @@ pub fn native() -> Variant {
 }
 
 /// A mode in both kinds of transfer.
-pub fn sago((name, words): (&str, &str)) -> Vec<Variant> {
+pub fn sago((name, words): Mode) -> Vec<Variant> {
     let kind = || Kind::Sago(words.to_owned());
     vec![
         Variant::new(name, kind(), ""),

@@ -7,11 +7,20 @@
 
 enum { POLLS = 20 };
 
+typedef unsigned (*Progress)(void *);
+
+/* In Python, MPI and what it needs are loaded locally: then only the library itself can be asked. */
+static Progress find(void)
+{
+    Progress next = (Progress) dlsym(RTLD_NEXT, "ucp_worker_progress");
+    return next ? next : (Progress) dlsym(dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD), "ucp_worker_progress");
+}
+
 unsigned ucp_worker_progress(void *worker)
 {
-    static unsigned (*real)(void *);
+    static Progress real;
     static __thread unsigned empty;
-    if (!real) real = (unsigned (*)(void *)) dlsym(RTLD_NEXT, "ucp_worker_progress");
+    if (!real) real = find();
     unsigned events = real(worker);
     if (events) empty = 0;
     else if (++empty > POLLS) sched_yield();

@@ -4,6 +4,7 @@
 //! of [`Context::world`] that it covers, and records one [`Outcome`] per case and configuration.
 
 mod arrows;
+mod kernels;
 mod latency;
 mod layout;
 mod leak;
@@ -41,6 +42,7 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(two_hdf5::TwoHdf5),
         Box::new(leak::Leak),
         Box::new(latency::Latency),
+        Box::new(kernels::KernelSuite),
     ]
 }
 
@@ -54,6 +56,8 @@ pub struct Context {
     pub scratch: PathBuf,
     /// Only as much as shows whether the plugin works at all: one configuration, the first cases.
     pub brief: bool,
+    /// All combinations, however long they take.
+    pub full: bool,
 }
 
 impl Context {
@@ -65,7 +69,7 @@ impl Context {
     /// The same for another suite, or another plugin: with a scratch folder below ours.
     pub fn nested(&self, name: &str, plugins: &Path, brief: bool) -> Result<Self> {
         let scratch = empty(self.scratch.join(name))?;
-        Ok(Self { world: self.world.clone(), plugins: plugins.to_owned(), scratch, brief })
+        Ok(Self { world: self.world.clone(), plugins: plugins.to_owned(), scratch, brief, full: false })
     }
 }
 
@@ -174,7 +178,7 @@ pub fn list() {
 }
 
 /// Sets up, stages, and runs the suites (all, or those named).
-pub fn test(only: &[String]) -> Result<ExitCode> {
+pub fn test(only: &[String], full: bool) -> Result<ExitCode> {
     let all = suites();
     if let Some(unknown) = only.iter().find(|o| !all.iter().any(|s| s.name() == o.as_str())) {
         bail!("no suite `{unknown}`; `cargo xtask test --list` names them");
@@ -185,7 +189,7 @@ pub fn test(only: &[String]) -> Result<ExitCode> {
     let mut outcomes = Vec::new();
     for suite in all.iter().filter(|s| only.is_empty() || only.iter().any(|o| o == s.name())) {
         let scratch = scratch(suite.name())?;
-        let context = Context { world: world.clone(), plugins: plugin_dir(), scratch, brief: false };
+        let context = Context { world: world.clone(), plugins: plugin_dir(), scratch, brief: false, full };
         println!("test: {}: {}", suite.name(), suite.about());
         let mut log = Log::new(suite.name());
         if let Err(e) = suite.run(&context, &mut log) {

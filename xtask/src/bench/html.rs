@@ -35,7 +35,7 @@ pub fn page(machine: &Machine, groups: &[Group]) -> String {
 
 fn figure(table: &Table) -> String {
     let full = table.rows.iter().map(|r| r.ratio.high).fold(1.05, f64::max) * 1.02;
-    let noise = if table.noise == Noise::Calm { "note" } else { "note bad" };
+    let noise = if table.noise() == Noise::Calm { "note" } else { "note bad" };
     let mut text = format!(
         "<section><h3>{} <small>{}; {:.1} MB in {} steps</small></h3><div class=bars style=\"--limit:{:.2}%\">",
         escape(table.case.name),
@@ -45,7 +45,7 @@ fn figure(table: &Table) -> String {
         100.0 / full
     );
     table.rows.iter().for_each(|row| text += &bar(row, table.bytes, full));
-    let _ = write!(text, "</div><p class=\"{noise}\">{}</p>", escape(table.noise.sentence()));
+    let _ = write!(text, "</div><p class=\"{noise}\">{}</p>", escape(table.noise().sentence()));
     for row in table.rows.iter().filter(|r| !r.detail.is_empty()) {
         let _ = write!(text, "<p class=note>{}: {}</p>", escape(&row.name), escape(&row.detail));
     }

@@ -59,9 +59,10 @@ pub struct Kernels {
     program: PathBuf,
     plugins: PathBuf,
     scratch: PathBuf,
-    /// Makes ranks that wait give way; see `yield.c`.
-    give_way: PathBuf,
+    /// Makes ranks that wait give way, and priority possible; see `crowd.c`.
+    crowd: PathBuf,
     polling: bool,
+    priority: bool,
 }
 
 /// One run of a kernel.
@@ -96,8 +97,9 @@ impl Kernels {
             program,
             plugins: plugins.to_owned(),
             scratch: scratch.to_owned(),
-            give_way: give_way(scratch)?,
+            crowd: crowd(scratch)?,
             polling: false,
+            priority: false,
         })
     }
 
@@ -107,27 +109,41 @@ impl Kernels {
         self
     }
 
+    /// Ranks go before all other processes of the machine while they run.
+    pub fn priority(mut self, priority: bool) -> Self {
+        self.priority = priority;
+        self
+    }
+
     /// Runs a job and returns its result line. An error if it failed, if its data was wrong, or if it should
     /// have gone through the connector and did not.
     pub fn run(&self, job: &Job) -> Result<Value> {
-        let connector = self.connector(job)?;
-        let run = self.command(mpi::mpiexec(self.hdf5.mpi, job.ranks), job, connector.as_ref());
-        finish(run.limit(job.limit), connector.as_ref(), job.ranks)
+        self.execute(&[], job)
     }
 
     /// The same under `strace -f -c`: system calls by name, of all processes. Slow, so never a run that is timed.
     pub fn count_calls(&self, job: &Job) -> Result<Vec<(String, u64)>> {
-        let (mpi, counts) = (self.hdf5.mpi, self.scratch.join("strace"));
-        let connector = self.connector(job)?;
-        let launch = Run::new("strace").args(["-f", "-qq", "-c", "-U", "calls,name", "-o"]).arg(&counts);
-        let launch = launch.arg(mpi.mpiexec()).args(mpi::mpiexec_args(mpi)).envs(mpi::mpiexec_env(mpi));
-        let launch = launch.arg("-n").arg(job.ranks.to_string());
-        finish(
-            self.command(launch, job, connector.as_ref()).limit(job.limit),
-            connector.as_ref(),
-            job.ranks,
-        )?;
+        let counts = self.scratch.join("strace");
+        let file = counts.to_string_lossy();
+        self.execute(&["strace", "-f", "-qq", "-c", "-U", "calls,name", "-o", &file], job)?;
         Ok(fs::read_to_string(&counts)?.lines().filter_map(call_count).collect())
+    }
+
+    /// The launcher under `prefix`, the program under the launcher.
+    fn execute(&self, prefix: &[&str], job: &Job) -> Result<Value> {
+        let (mpi, connector) = (self.hdf5.mpi, self.connector(job)?);
+        let run = match prefix {
+            [] => Run::new(mpi.mpiexec()),
+            [program, args @ ..] => Run::new(program).args(args).arg(mpi.mpiexec()),
+        };
+        let preload = (!self.polling).then_some(("LD_PRELOAD", &self.crowd));
+        let priority = self.priority.then_some(("SAGO_BENCH_PRIORITY", "1"));
+        let run = native(run.args(mpi::mpiexec_args(mpi)).envs(mpi::mpiexec_env(mpi)));
+        let run =
+            run.envs(preload).envs(priority).envs(job.io.env(mpi)).envs(job.env.iter().map(|(k, v)| (k, v)));
+        let run = through(run, connector.as_ref()).arg("-n").arg(job.ranks.to_string());
+        let run = run.arg(&self.program).arg(&job.kernel).arg("--file").arg(&job.file).args(&job.args);
+        finish(run.limit(job.limit), connector.as_ref(), job.ranks)
     }
 
     /// The connector's modes, by asking the plugin: a word that it does not know makes it refuse the file. And those that
@@ -162,19 +178,6 @@ impl Kernels {
         Ok(fs::remove_file(file)?)
     }
 
-    fn command(&self, launch: Run, job: &Job, connector: Option<&Connector>) -> Run {
-        let crowded = job.ranks > std::thread::available_parallelism().map_or(1, usize::from);
-        let preload = (crowded && !self.polling && self.hdf5.mpi == Mpi::Mpich)
-            .then_some(("LD_PRELOAD", &self.give_way));
-        let run = native(launch).envs(preload).envs(job.io.env(self.hdf5.mpi));
-        let run = run.envs(job.env.iter().map(|(k, v)| (k, v)));
-        let run = match connector {
-            Some(connector) => connector.apply(run),
-            None => run,
-        };
-        run.arg(&self.program).arg(&job.kernel).arg("--file").arg(&job.file).args(&job.args)
-    }
-
     fn connector(&self, job: &Job) -> Result<Option<Connector>> {
         let report = self.scratch.join("kernels.report");
         let with = |words: &String| Connector::new(&self.plugins, &report).map(|c| c.options(words));
@@ -200,31 +203,28 @@ pub fn python(
     scratch: &Path,
 ) -> Result<Value> {
     let script = place::root().join("examples/python").join(script);
-    let give_way = give_way(scratch)?;
     let run = match python.mpi {
-        Some(mpi) => mpi::mpiexec(mpi, ranks).envs(preload(mpi, ranks, &give_way)).arg(python.python()),
+        Some(mpi) => mpi::mpiexec(mpi, ranks).env("LD_PRELOAD", crowd(scratch)?).arg(python.python()),
         None => Run::new(python.python()),
     };
     let run = native(run).envs(python.env.iter().map(|(k, v)| (k, v))).env("PYTHONDONTWRITEBYTECODE", "1");
-    let run = match connector {
-        Some(connector) => connector.apply(run),
-        None => run,
-    };
+    let run = through(run, connector);
     finish(run.arg(script).args(args).limit(Duration::from_secs(120)), connector, ranks)
 }
 
-/// What lets waiting ranks give way, where it is needed: on MPICH, with more ranks than cores.
-fn preload(mpi: Mpi, ranks: usize, library: &Path) -> Option<(&'static str, &Path)> {
-    let crowded = ranks > std::thread::available_parallelism().map_or(1, usize::from);
-    (crowded && mpi == Mpi::Mpich).then_some(("LD_PRELOAD", library))
-}
-
-/// Compiles the library that `LD_PRELOAD` brings into MPICH programs.
-fn give_way(scratch: &Path) -> Result<PathBuf> {
-    let library = scratch.join("yield.so");
-    let source = place::root().join("xtask/src/bench/yield.c");
+/// Compiles the library that `LD_PRELOAD` brings into MPI programs.
+fn crowd(scratch: &Path) -> Result<PathBuf> {
+    let library = scratch.join("crowd.so");
+    let source = place::root().join("xtask/src/bench/crowd.c");
     Run::new("cc").args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(source).arg("-ldl").ok()?;
     Ok(library)
+}
+
+fn through(run: Run, connector: Option<&Connector>) -> Run {
+    match connector {
+        Some(connector) => connector.apply(run),
+        None => run,
+    }
 }
 
 fn finish(run: Run, connector: Option<&Connector>, processes: usize) -> Result<Value> {

@@ -1,6 +1,7 @@
 //! One case in one place: all variants in rounds, each round in a new random order, every time divided by the
 //! limit of its own round. So slow changes of the machine cancel, and the second limit shows what is left of them.
 
+use super::calm;
 use super::cases::Case;
 use super::launch::{Io, Job, Kernels};
 use super::stats::{Noise, Quartiles, Random, median};
@@ -32,6 +33,8 @@ pub struct Settings {
     pub read: bool,
     /// `H5Fflush` after each step.
     pub flush: bool,
+    /// The ranks have priority, so that other processes hardly disturb them.
+    pub priority: bool,
     /// Count system calls in one more run of each variant.
     pub count: bool,
 }
@@ -41,7 +44,7 @@ pub struct Settings {
 pub struct Pass {
     /// In the calls that write (or read) data.
     pub calls: f64,
-    /// In these, in flushes and in closing the file: until the data is where native HDF5 would have it.
+    /// Without creating, opening and metadata: until the data is where native HDF5 would have it, file closed.
     pub phase: f64,
     /// From before the file is created to after it is closed.
     pub total: f64,
@@ -64,11 +67,20 @@ pub struct Row {
 pub struct Table {
     pub case: &'static Case,
     pub bytes: f64,
-    pub noise: Noise,
     pub again: Quartiles,
+    /// Share of the machine that other processes used, median of all runs.
+    pub others: f64,
+    pub priority: bool,
     pub rows: Vec<Row>,
     /// Variants that are not in the table, and why.
     pub left_out: Vec<(String, String)>,
+}
+
+impl Table {
+    /// What others did does not count where the ranks had priority; what the limit says of itself always does.
+    pub fn noise(&self) -> Noise {
+        Noise::of(self.again, if self.priority { 0.0 } else { self.others })
+    }
 }
 
 impl Row {
@@ -88,6 +100,8 @@ struct Entry {
     rounds: usize,
     extra_bytes: f64,
     passes: Vec<Pass>,
+    /// Share of the machine that other processes used in each round.
+    others: Vec<f64>,
     detail: String,
 }
 
@@ -109,13 +123,14 @@ pub fn measure(case: &'static Case, site: &Site, modes: &[Mode], settings: &Sett
     for round in 0..settings.rounds {
         random.shuffle(&mut entries);
         for entry in entries.iter_mut().filter(|e| round < e.rounds) {
-            let pass = bench.round(entry)?;
+            let (pass, others) = calm::watched(|| bench.round(entry))?;
             entry.passes.push(pass);
+            entry.others.push(others);
         }
     }
     let system_calls = |e: &Entry| if settings.count { bench.count(e) } else { Ok(Vec::new()) };
     let counted: Vec<_> = entries.iter().map(system_calls).collect::<Result<_>>()?;
-    table(case, bytes, entries, counted, left_out)
+    table(case, bytes, entries, counted, left_out, settings.priority)
 }
 
 impl Bench<'_> {
@@ -153,6 +168,7 @@ impl Bench<'_> {
             rounds,
             extra_bytes,
             passes: Vec::new(),
+            others: Vec::new(),
             detail: String::new(),
         })
     }
@@ -253,7 +269,9 @@ fn table(
     entries: Vec<Entry>,
     counted: Vec<Vec<(String, u64)>>,
     left_out: Vec<(String, String)>,
+    priority: bool,
 ) -> Result<Table> {
+    let others: Vec<f64> = entries.iter().flat_map(|e| e.others.iter().copied()).collect();
     let limit = entries.iter().find(|e| e.variant.name == LIMIT).context("no limit")?.passes.clone();
     let ratio = |passes: &[Pass], time: fn(&Pass) -> f64| {
         Quartiles::of(&limit.iter().zip(passes).map(|(l, p)| time(l) / time(p)).collect::<Vec<_>>())
@@ -271,5 +289,5 @@ fn table(
     });
     let rows: Vec<Row> = rows.collect();
     let again = rows.iter().find(|r| r.name == LIMIT_AGAIN).context("no second limit")?.ratio;
-    Ok(Table { case, bytes, noise: Noise::of(again), again, rows, left_out })
+    Ok(Table { case, bytes, again, others: median(&others), priority, rows, left_out })
 }

@@ -3,6 +3,7 @@
 //! Nothing here asserts a time. Every variant first shows that its file is right, every run through the connector that
 //! the connector was active, and every table whether the machine was calm enough to be believed.
 
+mod calm;
 mod cases;
 mod html;
 mod latency;
@@ -40,13 +41,17 @@ measures the I/O kernels against the limit, natively and through Sago; without C
   --seed N              order of the runs (from the clock)
   --read                measure reading back instead of writing
   --flush               H5Fflush after each step
-  --poll                let MPICH ranks poll without pause, even if there are more than cores
+  --priority            real-time priority for the ranks, for a machine that others use too (needs root)
+  --poll                let MPICH ranks poll without pause, as they do where each has a core of its own
   --strace              count system calls, in runs of their own
   --json FILE           all figures
   --html FILE           a page with bar plots
 ";
 
 const LATENCY: &str = "latency";
+
+/// The start of the name of a run's folder; its process follows.
+const FOLDER: &str = "sago-bench-";
 
 struct Options {
     cases: Vec<&'static Case>,
@@ -75,7 +80,9 @@ pub fn command(args: &mut lexopt::Parser) -> Result<()> {
     for &mpi in &options.mpis {
         let hdf5 = choose(&world, mpi, options.hdf5.as_deref())?;
         let scratch = place::target()?.join("xtask/bench");
-        let kernels = Kernels::build(hdf5, &plugin_dir(), &scratch)?.polling(options.poll);
+        let kernels = Kernels::build(hdf5, &plugin_dir(), &scratch)?
+            .polling(options.poll)
+            .priority(options.settings.priority);
         for &io in Io::of(mpi).iter().filter(|io| options.io.is_none_or(|wanted| wanted == **io)) {
             for dir in &options.dirs {
                 groups.push(group(&options, &kernels, io, dir)?);
@@ -131,9 +138,21 @@ struct OwnFolder(PathBuf);
 
 impl OwnFolder {
     fn new(parent: &Path) -> Result<Self> {
-        let dir = std::path::absolute(parent)?.join(format!("sago-bench-{}", std::process::id()));
+        let parent = std::path::absolute(parent)?;
+        remove_stale(&parent);
+        let dir = parent.join(format!("{FOLDER}{}", std::process::id()));
         fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
         Ok(Self(dir))
+    }
+}
+
+/// Folders of runs that were killed: on a memory file system they would hold memory for ever.
+fn remove_stale(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.strip_prefix(FOLDER).is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 
@@ -177,7 +196,7 @@ fn parse(args: &mut lexopt::Parser) -> Result<Option<Options>> {
         dirs: Vec::new(),
         ranks: 4,
         poll: false,
-        settings: Settings { rounds: 7, seed, read: false, flush: false, count: false },
+        settings: Settings { rounds: 7, seed, read: false, flush: false, priority: false, count: false },
         json: None,
         html: None,
     };
@@ -202,6 +221,7 @@ fn parse(args: &mut lexopt::Parser) -> Result<Option<Options>> {
             Long("read") => o.settings.read = true,
             Long("flush") => o.settings.flush = true,
             Long("strace") => o.settings.count = true,
+            Long("priority") => o.settings.priority = true,
             Long("poll") => o.poll = true,
             Long("json") => o.json = Some(PathBuf::from(args.value()?)),
             Long("html") => o.html = Some(PathBuf::from(args.value()?)),

@@ -31,13 +31,14 @@ pub const SHOWN_CALLS: [&str; 4] = ["pwrite64", "pread64", "fcntl", "sched_yield
 
 pub fn table(table: &Table) -> String {
     let mut text = format!(
-        "\n{}: {}; {:.1} MB in {} steps; limit against itself {} - {}\n",
+        "\n{}: {}; {:.1} MB in {} steps; limit against itself {}, others used {:.0} % of the machine: {}\n",
         table.case.name,
         table.case.about,
         table.bytes / 1e6,
         table.case.steps(),
         quartiles(table.again),
-        table.noise.sentence()
+        100.0 * table.others,
+        table.noise().sentence()
     );
     let counted = table.rows.iter().any(|r| !r.system_calls.is_empty());
     let _ = write!(
@@ -127,7 +128,8 @@ fn table_json(table: &Table) -> Value {
         "about": table.case.about,
         "program": format!("{} {}", table.case.kernel, table.case.args),
         "bytes": table.bytes,
-        "noise": format!("{:?}", table.noise).to_lowercase(),
+        "noise": format!("{:?}", table.noise()).to_lowercase(),
+        "others_share": table.others,
         "limit_against_itself": quartiles_json(table.again),
         "variants": table.rows.iter().map(row_json).collect::<Vec<_>>(),
         "left_out": table.left_out.iter().map(|(n, why)| json!({"name": n, "reason": why})).collect::<Vec<_>>(),

@@ -58,9 +58,9 @@ pub enum Noise {
 }
 
 impl Noise {
-    /// From the ratio of the limit to itself.
-    pub fn of(again: Quartiles) -> Self {
-        let spread = (again.high - again.low).max(2.0 * (again.median - 1.0).abs());
+    /// From the ratio of the limit to itself, and the share of the machine that other processes used.
+    pub fn of(again: Quartiles, others: f64) -> Self {
+        let spread = (again.high - again.low).max(2.0 * (again.median - 1.0).abs()).max(2.0 * others);
         match spread {
             s if s <= 0.25 => Noise::Calm,
             s if s <= 0.6 => Noise::Noisy,
@@ -104,9 +104,10 @@ mod tests {
 
     #[test]
     fn noise_is_judged_by_spread_and_by_bias() {
-        let q = |low, median, high| Noise::of(Quartiles { low, median, high });
+        let q = |low, median, high| Noise::of(Quartiles { low, median, high }, 0.02);
         assert_eq!(q(0.95, 1.0, 1.05), Noise::Calm);
         assert_eq!(q(0.8, 1.0, 1.2), Noise::Noisy);
         assert_eq!(q(1.3, 1.4, 1.5), Noise::Useless);
+        assert_eq!(Noise::of(Quartiles { low: 1.0, median: 1.0, high: 1.0 }, 0.5), Noise::Useless);
     }
 }

@@ -1,0 +1,52 @@
+/* Preloaded into MPI programs on a machine with fewer cores than ranks.
+ *
+ * MPICH waits by polling without pause: a rank that waits then holds, for a whole time slice, the core that the rank it
+ * waits for needs, and a run measures the scheduler. After some polls in a row that found nothing, the caller lets
+ * others run (Open MPI can do so itself).
+ *
+ * With SAGO_BENCH_PRIORITY set, the ranks have real-time priority between MPI_Init and MPI_Finalize, so that other
+ * users of the machine do not disturb them; among themselves they still take turns. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdlib.h>
+
+enum { POLLS = 20 };
+
+typedef unsigned (*Progress)(void *);
+
+/* In Python, MPI and what it needs are loaded locally: then only the library itself can be asked. */
+static Progress find(void)
+{
+    Progress next = (Progress) dlsym(RTLD_NEXT, "ucp_worker_progress");
+    return next ? next : (Progress) dlsym(dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD), "ucp_worker_progress");
+}
+
+unsigned ucp_worker_progress(void *worker)
+{
+    static Progress real;
+    static __thread unsigned empty;
+    if (!real) real = find();
+    unsigned events = real(worker);
+    if (events) empty = 0;
+    else if (++empty > POLLS) sched_yield();
+    return events;
+}
+
+static void schedule(int policy, int priority)
+{
+    if (getenv("SAGO_BENCH_PRIORITY")) sched_setscheduler(0, policy, &(struct sched_param) {priority});
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+    int result = ((int (*)(int *, char ***)) dlsym(RTLD_NEXT, "PMPI_Init"))(argc, argv);
+    schedule(SCHED_RR, 1);
+    return result;
+}
+
+int MPI_Finalize(void)
+{
+    schedule(SCHED_OTHER, 0);
+    return ((int (*)(void)) dlsym(RTLD_NEXT, "PMPI_Finalize"))();
+}

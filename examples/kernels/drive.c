@@ -1,19 +1,22 @@
 /* Runs the phases of a kernel and prints one line of JSON with what was measured, on rank 0.
  *
- * Timed is what the program sees: from before H5Fcreate to after H5Fclose, without filling and comparing buffers. */
+ * Timed is what the program sees: from before H5Fcreate to after H5Fclose, without filling and comparing
+ * buffers. */
 #define _GNU_SOURCE
 #include "kernel.h"
 #include <unistd.h>
 
 static const char *const timer_names[TIMERS] = {
-    [FILE_CREATE] = "file_create", [FILE_OPEN] = "file_open",   [DATA_CREATE] = "create",
-    [DATA_OPEN] = "open",          [DATA_WRITE] = "write",      [DATA_READ] = "read",
-    [DATA_CLOSE] = "close",        [METADATA] = "metadata",     [FLUSH] = "flush",
+    [FILE_CREATE] = "file_create", [FILE_OPEN] = "file_open", [DATA_CREATE] = "create",
+    [DATA_OPEN] = "open",          [DATA_WRITE] = "write",    [DATA_READ] = "read",
+    [DATA_CLOSE] = "close",        [METADATA] = "metadata",   [FLUSH] = "flush",
     [FILE_CLOSE] = "file_close",
 };
 
 /* The clock of one pass over the file; it stands still while buffers are filled or compared. */
-typedef struct { double total, compute, resumed; } Stopwatch;
+typedef struct {
+    double total, compute, resumed;
+} Stopwatch;
 
 static void resume(const Run *r, Stopwatch *w)
 {
@@ -56,7 +59,8 @@ static hid_t file_access(const Run *r)
 static hid_t transfer_mode(const Run *r)
 {
     hid_t mode = (hid_t) OK(H5Pcreate(H5P_DATASET_XFER));
-    if (!r->opt.per_process) OK(H5Pset_dxpl_mpio(mode, r->opt.independent ? H5FD_MPIO_INDEPENDENT : H5FD_MPIO_COLLECTIVE));
+    if (!r->opt.per_process)
+        OK(H5Pset_dxpl_mpio(mode, r->opt.independent ? H5FD_MPIO_INDEPENDENT : H5FD_MPIO_COLLECTIVE));
     return mode;
 }
 
@@ -128,9 +132,9 @@ static Stopwatch walk_file(Run *r, Phase phase, double *step_seconds)
     return w;
 }
 
-/* One object of the list "writes" or "reads": seconds, the slowest rank. The phase is the time from wall to wall without
- * what creating, opening and metadata cost the rank that they cost least: time in the calls alone would not count a
- * rank that waits for its turn outside of them. */
+/* One object of the list "writes" or "reads": seconds, the slowest rank. The phase is the time from wall to
+ * wall without what creating, opening and metadata cost the rank that they cost least: time in the calls
+ * alone would not count a rank that waits for its turn outside of them. */
 static void print_pass(const Run *r, FILE *out, Stopwatch w, const double *step_seconds)
 {
     double total = max_over_ranks(r, w.total - w.compute), other = 0;
@@ -173,8 +177,8 @@ static void verify(Run *r)
 
 void print_head(const Run *r, FILE *out)
 {
-    fprintf(out, "{\"kernel\":\"%s\",\"form\":\"%s\",\"ranks\":%d,\"steps\":%lld", r->kernel->name, r->opt.form, r->ranks,
-            r->opt.steps);
+    fprintf(out, "{\"kernel\":\"%s\",\"form\":\"%s\",\"ranks\":%d,\"steps\":%lld", r->kernel->name,
+            r->opt.form, r->ranks, r->opt.steps);
 }
 
 static void print_memory(const Run *r, FILE *out, double before_kib)

@@ -19,9 +19,10 @@ static inline Grid grid_of(const Run *r, int dims_count, hsize_t elements, hsize
     hsize_t rows = elements / run ? elements / run : 1;
     for (int i = 0; i < dims_count; i++) {
         hsize_t edge = 1;
-        int left = dims_count - 1 - i;                   /* dimensions that still share the rows, this one included */
+        int left = dims_count - 1 - i; /* dimensions that still share the rows, this one included */
         if (left == 1) edge = rows;
-        else while (left == 2 && (edge + 1) * (edge + 1) <= rows) edge++;
+        else
+            while (left == 2 && (edge + 1) * (edge + 1) <= rows) edge++;
         g.count[i] = left ? edge : run;
         if (left) rows /= edge;
     }

@@ -9,19 +9,28 @@
 
 enum { VARIABLES = 9 };
 
-typedef struct { float xx, yy, zz, vx, vy, vz, phi; int64_t pid; uint16_t mask; } Particle;
+typedef struct {
+    float xx, yy, zz, vx, vy, vz, phi;
+    int64_t pid;
+    uint16_t mask;
+} Particle;
 
-static const struct { const char *name; size_t bytes, packed, padded; } member[VARIABLES] = {
-    {"xx", 4, 0, offsetof(Particle, xx)},    {"yy", 4, 4, offsetof(Particle, yy)},
-    {"zz", 4, 8, offsetof(Particle, zz)},    {"vx", 4, 12, offsetof(Particle, vx)},
-    {"vy", 4, 16, offsetof(Particle, vy)},   {"vz", 4, 20, offsetof(Particle, vz)},
-    {"phi", 4, 24, offsetof(Particle, phi)}, {"pid", 8, 28, offsetof(Particle, pid)},
+static const struct {
+    const char *name;
+    size_t bytes, packed, padded;
+} member[VARIABLES] = {
+    {"xx", 4, 0, offsetof(Particle, xx)},      {"yy", 4, 4, offsetof(Particle, yy)},
+    {"zz", 4, 8, offsetof(Particle, zz)},      {"vx", 4, 12, offsetof(Particle, vx)},
+    {"vy", 4, 16, offsetof(Particle, vy)},     {"vz", 4, 20, offsetof(Particle, vz)},
+    {"phi", 4, 24, offsetof(Particle, phi)},   {"pid", 8, 28, offsetof(Particle, pid)},
     {"mask", 2, 36, offsetof(Particle, mask)},
 };
 
 static hid_t type_of(int i)
 {
-    return member[i].bytes == 8 ? H5T_NATIVE_INT64 : member[i].bytes == 2 ? H5T_NATIVE_UINT16 : H5T_NATIVE_FLOAT;
+    return member[i].bytes == 8   ? H5T_NATIVE_INT64
+           : member[i].bytes == 2 ? H5T_NATIVE_UINT16
+                                  : H5T_NATIVE_FLOAT;
 }
 
 static hid_t record_type(int padded)
@@ -39,7 +48,9 @@ static hid_t member_type(int i)
     return type;
 }
 
-typedef struct { hsize_t mine, start, total; } Particles;
+typedef struct {
+    hsize_t mine, start, total;
+} Particles;
 
 static hid_t all_mine(Particles p)
 {
@@ -85,7 +96,8 @@ static void columns(Run *r, hid_t location, Particles p)
     Field f = field_begin(r, location, "particles", H5T_NATIVE_FLOAT, 2, dims);
     for (hsize_t i = 0; i < VARIABLES; i++)
         move(r, &f, H5T_NATIVE_FLOAT, all_mine(p),
-             block_space(2, dims, (hsize_t[]) {p.start, i}, (hsize_t[]) {p.mine, 1}), buffer(r, (int) i, p.mine * 4));
+             block_space(2, dims, (hsize_t[]){p.start, i}, (hsize_t[]){p.mine, 1}),
+             buffer(r, (int) i, p.mine * 4));
     field_close(r, &f);
 }
 
@@ -104,4 +116,5 @@ static void step(Run *r, hid_t location)
     else fail("hacc: --form is soa, packed, padded, members or columns", __FILE__, __LINE__);
 }
 
-const Kernel hacc = {.name = "hacc", .help = "HACC-IO, particles; --form soa, packed, padded, members, columns", .step = step};
+const Kernel hacc = {
+    .name = "hacc", .help = "HACC-IO, particles; --form soa, packed, padded, members, columns", .step = step};

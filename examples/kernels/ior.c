@@ -1,5 +1,5 @@
-/* IOR's pattern: many calls of --transfer bytes each on one dataset. Segmented: a rank's transfers follow each other
- * in the file. Strided: the transfers of all ranks alternate. */
+/* IOR's pattern: many calls of --transfer bytes each on one dataset. Segmented: a rank's transfers follow
+ * each other in the file. Strided: the transfers of all ranks alternate. */
 #include "kernel.h"
 
 static void step(Run *r, hid_t location)
@@ -7,7 +7,8 @@ static void step(Run *r, hid_t location)
     int strided = !strcmp(r->opt.form, "strided");
     if (*r->opt.form && !strided && strcmp(r->opt.form, "segmented"))
         fail("ior: --form is segmented or strided", __FILE__, __LINE__);
-    hsize_t transfer = (hsize_t) r->opt.transfer / 8, calls, rank = (hsize_t) r->rank, ranks = (hsize_t) r->ranks, zero = 0;
+    hsize_t transfer = (hsize_t) r->opt.transfer / 8, calls, rank = (hsize_t) r->rank,
+            ranks = (hsize_t) r->ranks, zero = 0;
     if (!transfer) transfer = 1;
     calls = (hsize_t) r->opt.size / 8 / transfer;
     if (!calls) calls = 1;
@@ -22,4 +23,5 @@ static void step(Run *r, hid_t location)
     field_close(r, &f);
 }
 
-const Kernel ior = {.name = "ior", .help = "IOR, many transfers; --form segmented, strided; --transfer", .step = step};
+const Kernel ior = {
+    .name = "ior", .help = "IOR, many transfers; --form segmented, strided; --transfer", .step = step};

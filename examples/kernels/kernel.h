@@ -3,8 +3,9 @@
  * A kernel describes one time step once, as the HDF5 calls of the code that it stands for. The same
  * description is then walked in several phases: FILL puts known values into the buffers (not timed), WRITE
  * creates, writes and closes (timed), READ reads back with the same selections (timed), COMPARE checks what
- * READ brought, and VERIFY reads every dataset whole, in slabs that have nothing to do with the selections of the
- * writers, and checks every element. The value of an element follows from its name, step and global index.
+ * READ brought, and VERIFY reads every dataset whole, in slabs that have nothing to do with the selections of
+ * the writers, and checks every element. The value of an element follows from its name, step and global
+ * index.
  *
  * The programs are plain HDF5: they compile against 1.14 and later, with any MPI. */
 #ifndef KERNEL_H
@@ -22,7 +23,16 @@ enum { DIMS_MAX = 5, BUFFERS_MAX = 64 };
 typedef enum { FILL, WRITE, READ, COMPARE, VERIFY } Phase;
 
 typedef enum {
-    FILE_CREATE, FILE_OPEN, DATA_CREATE, DATA_OPEN, DATA_WRITE, DATA_READ, DATA_CLOSE, METADATA, FLUSH, FILE_CLOSE,
+    FILE_CREATE,
+    FILE_OPEN,
+    DATA_CREATE,
+    DATA_OPEN,
+    DATA_WRITE,
+    DATA_READ,
+    DATA_CLOSE,
+    METADATA,
+    FLUSH,
+    FILE_CLOSE,
     TIMERS
 } Timer;
 
@@ -38,9 +48,9 @@ typedef struct Run Run;
 
 typedef struct {
     const char *name, *help;
-    void (*step)(Run *, hid_t location);          /* a time step, for kernels that the driver runs */
-    int grouped;                                  /* a group for the step even if it is the only one */
-    int (*main)(Run *);                           /* instead of a step, for programs that drive themselves */
+    void (*step)(Run *, hid_t location); /* a time step, for kernels that the driver runs */
+    int grouped;                         /* a group for the step even if it is the only one */
+    int (*main)(Run *);                  /* instead of a step, for programs that drive themselves */
 } Kernel;
 
 struct Run {
@@ -49,18 +59,21 @@ struct Run {
     MPI_Comm comm;
     int rank, ranks;
     Phase phase;
-    int step;                                     /* the time step being walked */
-    hid_t fapl, transfer;                         /* file access, and the transfer mode of data */
-    double spent[TIMERS];                         /* seconds on this rank */
-    long long bytes_moved;                        /* by this rank's write or read calls */
-    long long errors;                             /* wrong elements or metadata seen by this rank */
-    struct { void *memory; size_t bytes; } buffers[BUFFERS_MAX];
+    int step;              /* the time step being walked */
+    hid_t fapl, transfer;  /* file access, and the transfer mode of data */
+    double spent[TIMERS];  /* seconds on this rank */
+    long long bytes_moved; /* by this rank's write or read calls */
+    long long errors;      /* wrong elements or metadata seen by this rank */
+    struct {
+        void *memory;
+        size_t bytes;
+    } buffers[BUFFERS_MAX];
 };
 
 /* A dataset on its way; `move` may be called several times for it. */
 typedef struct {
     hid_t id, location, type;
-    uint32_t tag;                                 /* of its name: part of the value of every element */
+    uint32_t tag; /* of its name: part of the value of every element */
     const char *name;
     int moves;
 } Field;
@@ -102,7 +115,7 @@ void share(const Run *r, hsize_t total, hsize_t *start, hsize_t *count);
 
 void parse_options(Run *r, int argc, char **argv);
 int has_phase(const Run *r, const char *name);
-int drive(Run *r);                                /* all phases of a kernel with a `step`; the exit status */
+int drive(Run *r); /* all phases of a kernel with a `step`; the exit status */
 
 /* The file of this run: shared, or one for each rank; removed by rank 0, or by each. */
 void file_name(const Run *r, char *name, size_t bytes);
@@ -122,8 +135,8 @@ void verify_dataset(Run *r, const Field *f, int dims_count, const hsize_t *dims)
 double now(void);
 double max_over_ranks(const Run *r, double value);
 double sum_over_ranks(const Run *r, double value);
-double status_kib(const char *key);               /* a line of /proc/self/status, such as VmHWM */
-void compute(const Run *r);                       /* a fixed amount of work, about --compute seconds */
+double status_kib(const char *key); /* a line of /proc/self/status, such as VmHWM */
+void compute(const Run *r);         /* a fixed amount of work, about --compute seconds */
 _Noreturn void fail(const char *what, const char *file, int line);
 
 /* Stops the whole job, with HDF5's error stack, when a call fails. */
@@ -135,11 +148,11 @@ static inline long long ok(long long result, const char *what, const char *file,
 }
 
 /* Runs a statement and adds its time to a timer of the run. */
-#define TIMED(run, timer, statement)                                                                         \
-    do {                                                                                                     \
-        double begun_ = now();                                                                               \
-        statement;                                                                                           \
-        (run)->spent[timer] += now() - begun_;                                                               \
+#define TIMED(run, timer, statement) \
+    do { \
+        double begun_ = now(); \
+        statement; \
+        (run)->spent[timer] += now() - begun_; \
     } while (0)
 
 #endif

@@ -1,11 +1,16 @@
-/* What one call costs when there is next to nothing to move: the median of many calls of each kind, on the slowest
- * rank. All that was written is read back and checked. */
+/* What one call costs when there is next to nothing to move: the median of many calls of each kind, on the
+ * slowest rank. All that was written is read back and checked. */
 #define _GNU_SOURCE
 #include "kernel.h"
 
-enum { WORDS = 8 };                                  /* 64 bytes of each rank in a write */
+enum { WORDS = 8 }; /* 64 bytes of each rank in a write */
 
-typedef struct { Run *run; FILE *out; double *samples; int printed; } Bench;
+typedef struct {
+    Run *run;
+    FILE *out;
+    double *samples;
+    int printed;
+} Bench;
 
 static int by_size(const void *a, const void *b)
 {
@@ -19,22 +24,22 @@ static void report(Bench *b, const char *name, long long count)
     qsort(b->samples, (size_t) count, sizeof *b->samples, by_size);
     double median = max_over_ranks(b->run, 1e6 * b->samples[count / 2]);
     double tail = max_over_ranks(b->run, 1e6 * b->samples[count * 9 / 10]);
-    fprintf(b->out, "%s\"%s\":{\"median_us\":%.2f,\"p90_us\":%.2f,\"calls\":%lld}", b->printed++ ? "," : "", name, median, tail,
-            count);
+    fprintf(b->out, "%s\"%s\":{\"median_us\":%.2f,\"p90_us\":%.2f,\"calls\":%lld}", b->printed++ ? "," : "",
+            name, median, tail, count);
 }
 
 /* Samples one call `count` times; `index` counts within the statement. */
-#define SAMPLE(bench, name, count, before, call, after)                                                      \
-    do {                                                                                                     \
-        MPI_Barrier((bench)->run->comm);                                                                     \
-        for (long long index = 0; index < (count); index++) {                                                \
-            before;                                                                                          \
-            double begun_ = now();                                                                           \
-            call;                                                                                            \
-            (bench)->samples[index] = now() - begun_;                                                        \
-            after;                                                                                           \
-        }                                                                                                    \
-        report(bench, name, count);                                                                          \
+#define SAMPLE(bench, name, count, before, call, after) \
+    do { \
+        MPI_Barrier((bench)->run->comm); \
+        for (long long index = 0; index < (count); index++) { \
+            before; \
+            double begun_ = now(); \
+            call; \
+            (bench)->samples[index] = now() - begun_; \
+            after; \
+        } \
+        report(bench, name, count); \
     } while (0)
 
 static void files(Bench *b, hid_t fapl)
@@ -45,7 +50,8 @@ static void files(Bench *b, hid_t fapl)
     SAMPLE(b, "file create", count, , file = (hid_t) OK(H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl)),
            OK(H5Fclose(file)));
     SAMPLE(b, "file open", count, , file = (hid_t) OK(H5Fopen(path, H5F_ACC_RDWR, fapl)), OK(H5Fclose(file)));
-    SAMPLE(b, "file close", count, file = (hid_t) OK(H5Fopen(path, H5F_ACC_RDWR, fapl)), OK(H5Fclose(file)), );
+    SAMPLE(b, "file close", count, file = (hid_t) OK(H5Fopen(path, H5F_ACC_RDWR, fapl)),
+           OK(H5Fclose(file)), );
 }
 
 static char *numbered(char *name, long long index)
@@ -59,15 +65,18 @@ static void datasets(Bench *b, hid_t file, hid_t space)
     char name[32];
     hid_t id;
     SAMPLE(b, "dataset create", b->run->opt.calls, numbered(name, index),
-           id = (hid_t) OK(H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)),
+           id = (hid_t) OK(
+               H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)),
            OK(H5Dclose(id)));
-    SAMPLE(b, "dataset open", b->run->opt.calls, numbered(name, index), id = (hid_t) OK(H5Dopen2(file, name, H5P_DEFAULT)),
-           OK(H5Dclose(id)));
-    SAMPLE(b, "dataset close", b->run->opt.calls, id = (hid_t) OK(H5Dopen2(file, numbered(name, index), H5P_DEFAULT)),
-           OK(H5Dclose(id)), );
+    SAMPLE(b, "dataset open", b->run->opt.calls, numbered(name, index),
+           id = (hid_t) OK(H5Dopen2(file, name, H5P_DEFAULT)), OK(H5Dclose(id)));
+    SAMPLE(b, "dataset close", b->run->opt.calls,
+           id = (hid_t) OK(H5Dopen2(file, numbered(name, index), H5P_DEFAULT)), OK(H5Dclose(id)), );
 }
 
-typedef struct { hid_t id, memory, file, mode; } Small;
+typedef struct {
+    hid_t id, memory, file, mode;
+} Small;
 
 static double number(int rank, long long index, int word, int kind)
 {
@@ -137,11 +146,13 @@ static int run(Run *r)
     files(&b, fapl);
     hsize_t dims[] = {(hsize_t) r->opt.calls, (hsize_t) r->ranks * WORDS}, row[] = {1, WORDS}, small = WORDS;
     hid_t file = (hid_t) OK(H5Fcreate(r->opt.file, H5F_ACC_TRUNC, H5P_DEFAULT, fapl));
-    Small s = {.memory = (hid_t) OK(H5Screate_simple(2, row, NULL)), .file = (hid_t) OK(H5Screate_simple(2, dims, NULL)),
+    Small s = {.memory = (hid_t) OK(H5Screate_simple(2, row, NULL)),
+               .file = (hid_t) OK(H5Screate_simple(2, dims, NULL)),
                .mode = (hid_t) OK(H5Pcreate(H5P_DATASET_XFER))};
     hid_t few = (hid_t) OK(H5Screate_simple(1, &small, NULL));
     datasets(&b, file, few);
-    s.id = (hid_t) OK(H5Dcreate2(file, "rows", H5T_NATIVE_DOUBLE, s.file, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    s.id = (hid_t) OK(
+        H5Dcreate2(file, "rows", H5T_NATIVE_DOUBLE, s.file, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     writes(&b, file, &s);
     OK(H5Dclose(s.id)), H5Sclose(s.memory), H5Sclose(s.file), H5Sclose(few), H5Pclose(s.mode), H5Pclose(fapl);
     OK(H5Fclose(file));
@@ -154,4 +165,6 @@ static int run(Run *r)
     return errors ? 1 : 0;
 }
 
-const Kernel latency = {.name = "latency", .help = "microseconds per call: create, open, write 64 B, flush, close; --calls", .main = run};
+const Kernel latency = {.name = "latency",
+                        .help = "microseconds per call: create, open, write 64 B, flush, close; --calls",
+                        .main = run};

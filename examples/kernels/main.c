@@ -1,7 +1,8 @@
 /* I/O kernels of parallel codes, as one program: kernels NAME --file PATH [options]. */
 #include "kernel.h"
 
-static const Kernel *const all[] = {&vpic, &hacc, &flash, &vorpal, &gcrm, &tile, &btio, &ior, &s3d, &latency, &posix};
+static const Kernel *const all[] = {&vpic, &hacc, &flash, &vorpal,  &gcrm, &tile,
+                                    &btio, &ior,  &s3d,   &latency, &posix};
 enum { KERNELS = sizeof all / sizeof *all };
 
 static int list(int rank)

@@ -17,8 +17,14 @@ static double over_ranks(const Run *r, double value, MPI_Op op)
     return result;
 }
 
-double max_over_ranks(const Run *r, double value) { return over_ranks(r, value, MPI_MAX); }
-double sum_over_ranks(const Run *r, double value) { return over_ranks(r, value, MPI_SUM); }
+double max_over_ranks(const Run *r, double value)
+{
+    return over_ranks(r, value, MPI_MAX);
+}
+double sum_over_ranks(const Run *r, double value)
+{
+    return over_ranks(r, value, MPI_SUM);
+}
 
 double status_kib(const char *key)
 {

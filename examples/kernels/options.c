@@ -4,22 +4,31 @@
 
 typedef enum { TEXT, NUMBER, SECONDS, SWITCH, HINT } Kind;
 
-static const struct { const char *name; Kind kind; size_t at; const char *help; } table[] = {
+static const struct {
+    const char *name;
+    Kind kind;
+    size_t at;
+    const char *help;
+} table[] = {
     {"file", TEXT, offsetof(Options, file), "the file to write (required)"},
     {"size", NUMBER, offsetof(Options, size), "bytes of a variable on a rank in a step, about (1M)"},
     {"steps", NUMBER, offsetof(Options, steps), "time steps in the file (1)"},
     {"repeat", NUMBER, offsetof(Options, repeat), "write the file this many times, each time anew (1)"},
     {"phases", TEXT, offsetof(Options, phases), "of write, read and verify, with commas (write,verify)"},
     {"form", TEXT, offsetof(Options, form), "the kernel's variant, see the list of kernels"},
-    {"memory", TEXT, offsetof(Options, memory), "flash: the variable is slowest or fastest in memory (slowest)"},
+    {"memory", TEXT, offsetof(Options, memory),
+     "flash: the variable is slowest or fastest in memory (slowest)"},
     {"vars", NUMBER, offsetof(Options, vars), "number of variables (the kernel's own)"},
-    {"run", NUMBER, offsetof(Options, run), "bytes of a rank that are contiguous in the file: tile, vorpal, s3d"},
+    {"run", NUMBER, offsetof(Options, run),
+     "bytes of a rank that are contiguous in the file: tile, vorpal, s3d"},
     {"transfer", NUMBER, offsetof(Options, transfer), "ior: bytes of one call (256K)"},
     {"cells", NUMBER, offsetof(Options, cells), "flash: edge of a block (8)"},
-    {"guard", NUMBER, offsetof(Options, guard), "flash, btio, s3d: guard cells around a block in memory (4, 2, 0)"},
+    {"guard", NUMBER, offsetof(Options, guard),
+     "flash, btio, s3d: guard cells around a block in memory (4, 2, 0)"},
     {"overlap", NUMBER, offsetof(Options, overlap), "tile: ghost elements that neighbours write too (0)"},
     {"calls", NUMBER, offsetof(Options, calls), "latency: calls of each kind (200)"},
-    {"chunk", NUMBER, offsetof(Options, chunk), "chunked datasets, with chunks of at most so many bytes (contiguous)"},
+    {"chunk", NUMBER, offsetof(Options, chunk),
+     "chunked datasets, with chunks of at most so many bytes (contiguous)"},
     {"align", NUMBER, offsetof(Options, align), "align objects of at least 64 KiB in the file to this (no)"},
     {"compute", SECONDS, offsetof(Options, compute_seconds), "work between steps (0)"},
     {"wait", TEXT, offsetof(Options, wait), "posix: ranks wait by mpi or futex (mpi)"},
@@ -27,7 +36,8 @@ static const struct { const char *name; Kind kind; size_t at; const char *help; 
     {"independent", SWITCH, offsetof(Options, independent), "independent instead of collective transfers"},
     {"per-process", SWITCH, offsetof(Options, per_process), "a file for each rank, without MPI-IO"},
     {"flush", SWITCH, offsetof(Options, flush), "H5Fflush after every step"},
-    {"collective-metadata", SWITCH, offsetof(Options, collective_metadata), "metadata reads and writes collectively"},
+    {"collective-metadata", SWITCH, offsetof(Options, collective_metadata),
+     "metadata reads and writes collectively"},
 };
 enum { OPTIONS = sizeof table / sizeof *table };
 
@@ -75,9 +85,18 @@ static void set(Run *r, int option, const char *text)
 
 void parse_options(Run *r, int argc, char **argv)
 {
-    r->opt = (Options) {.size = 1 << 20, .steps = 1, .repeat = 1, .phases = "write,verify", .form = "", .memory = "slowest",
-                        .wait = "mpi", .transfer = 256 << 10, .cells = 8, .guard = -1, .calls = 200,
-                        .hints = MPI_INFO_NULL};
+    r->opt = (Options){.size = 1 << 20,
+                       .steps = 1,
+                       .repeat = 1,
+                       .phases = "write,verify",
+                       .form = "",
+                       .memory = "slowest",
+                       .wait = "mpi",
+                       .transfer = 256 << 10,
+                       .cells = 8,
+                       .guard = -1,
+                       .calls = 200,
+                       .hints = MPI_INFO_NULL};
     for (int i = 0; i < argc; i++) {
         const char *arg = argv[i];
         int option = 0;

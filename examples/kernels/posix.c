@@ -1,8 +1,9 @@
-/* The limit that the kernels are measured against: each rank pwrites its contiguous share of one file, and they wait for
- * each other after each step. No HDF5, no MPI-IO. With --per-process each rank has a file of its own.
+/* The limit that the kernels are measured against: each rank pwrites its contiguous share of one file, and
+ * they wait for each other after each step. No HDF5, no MPI-IO. With --per-process each rank has a file of
+ * its own.
  *
- * MPI libraries wait by polling, which takes the core that a slower rank may need. With --wait futex the ranks wait in
- * the kernel instead, and use no MPI call while the clock runs. */
+ * MPI libraries wait by polling, which takes the core that a slower rank may need. With --wait futex the
+ * ranks wait in the kernel instead, and use no MPI call while the clock runs. */
 #define _GNU_SOURCE
 #include "kernel.h"
 #include <errno.h>
@@ -13,7 +14,9 @@
 #include <unistd.h>
 
 /* In memory that all ranks share. */
-typedef struct { _Atomic uint32_t arrived, generation; } Gate;
+typedef struct {
+    _Atomic uint32_t arrived, generation;
+} Gate;
 
 static Gate *gate_make(const Run *r, MPI_Win *window)
 {
@@ -43,10 +46,10 @@ static void gate_pass(Gate *gate, uint32_t ranks)
 
 typedef struct {
     Run *run;
-    Gate *gate;                                      /* null: wait by MPI */
+    Gate *gate; /* null: wait by MPI */
     uint64_t *data;
     size_t bytes;
-    double total, moving, first;                     /* seconds of a pass; `moving` with the waits after each step */
+    double total, moving, first; /* seconds of a pass; `moving` with the waits after each step */
 } Limit;
 
 static void wait_for_all(const Limit *l)
@@ -61,7 +64,10 @@ static off_t offset_of(const Limit *l, int step, int rank)
     return (off_t) l->bytes * ((off_t) step * l->run->ranks + rank);
 }
 
-static uint64_t word(off_t offset, size_t i) { return (uint64_t) offset * 0x9e3779b97f4a7c15u + i; }
+static uint64_t word(off_t offset, size_t i)
+{
+    return (uint64_t) offset * 0x9e3779b97f4a7c15u + i;
+}
 
 static void transfer(const Limit *l, int fd, int writing, off_t offset)
 {
@@ -138,8 +144,11 @@ static int run(Run *r)
             1024 * sum_over_ranks(r, status_kib("VmHWM")));
     if (has_phase(r, "read") || has_phase(r, "verify")) passes(&l, out, 0);
     double errors = sum_over_ranks(r, (double) r->errors);
-    fprintf(out, ",\"bytes\":%.0f,\"errors\":%.0f,\"verified\":%s}", (double) l.bytes * r->ranks * (double) r->opt.steps,
-            errors, errors ? "false" : has_phase(r, "read") || has_phase(r, "verify") ? "true" : "null");
+    fprintf(out, ",\"bytes\":%.0f,\"errors\":%.0f,\"verified\":%s}",
+            (double) l.bytes * r->ranks * (double) r->opt.steps, errors,
+            errors                                           ? "false"
+            : has_phase(r, "read") || has_phase(r, "verify") ? "true"
+                                                             : "null");
     fclose(out);
     if (r->rank == 0) printf("%s\n", line);
     free(line);

@@ -1,4 +1,5 @@
-/* The calls with which a kernel describes its time step; what each does depends on the phase (see kernel.h). */
+/* The calls with which a kernel describes its time step; what each does depends on the phase (see kernel.h).
+ */
 #include "kernel.h"
 
 void *buffer(Run *r, int slot, hsize_t bytes)
@@ -35,7 +36,8 @@ hid_t block_space(int dims_count, const hsize_t *dims, const hsize_t *start, con
 }
 
 /* Halves the longest edge until a chunk is small enough. */
-static void set_chunk(hid_t properties, long long bytes_max, size_t element, int dims_count, const hsize_t *dims)
+static void set_chunk(hid_t properties, long long bytes_max, size_t element, int dims_count,
+                      const hsize_t *dims)
 {
     hsize_t chunk[DIMS_MAX];
     memcpy(chunk, dims, (size_t) dims_count * sizeof *dims);
@@ -72,7 +74,10 @@ static hid_t open_dataset(Run *r, hid_t location, const char *name)
     return (hid_t) OK(id);
 }
 
-static void close_dataset(Run *r, hid_t id) { TIMED(r, DATA_CLOSE, OK(H5Dclose(id))); }
+static void close_dataset(Run *r, hid_t id)
+{
+    TIMED(r, DATA_CLOSE, OK(H5Dclose(id)));
+}
 
 Field field_begin(Run *r, hid_t location, const char *name, hid_t type, int dims_count, const hsize_t *dims)
 {
@@ -111,7 +116,8 @@ void move(Run *r, Field *f, hid_t memory_type, hid_t memory, hid_t file, void *d
     else if (r->phase != VERIFY) {
         if (r->opt.per_process) move_to_own_file(r, f, memory_type, memory, file, data);
         else transfer(r, f->id, memory_type, memory, file, data);
-        r->bytes_moved += H5Sget_select_npoints(file) * (long long) (in_memory < in_file ? in_memory : in_file);
+        r->bytes_moved +=
+            H5Sget_select_npoints(file) * (long long) (in_memory < in_file ? in_memory : in_file);
     }
     f->moves++;
     H5Sclose(memory);
@@ -130,7 +136,8 @@ void field_block(Run *r, hid_t location, const char *name, hid_t type, int dims_
     Field f = field_begin(r, location, name, type, dims_count, dims);
     hsize_t extent[DIMS_MAX];
     for (int i = 0; i < dims_count; i++) extent[i] = count[i] ? count[i] : 1;
-    move(r, &f, type, block_space(dims_count, extent, origin, count), block_space(dims_count, dims, start, count), data);
+    move(r, &f, type, block_space(dims_count, extent, origin, count),
+         block_space(dims_count, dims, start, count), data);
     field_close(r, &f);
 }
 
@@ -192,7 +199,8 @@ static void write_root_dataset(Run *r, hid_t location, const char *name, hid_t t
 void root_dataset(Run *r, hid_t location, const char *name, hid_t type, int dims_count, const hsize_t *dims,
                   const void *data)
 {
-    if (r->phase == WRITE) TIMED(r, METADATA, write_root_dataset(r, location, name, type, dims_count, dims, data));
+    if (r->phase == WRITE)
+        TIMED(r, METADATA, write_root_dataset(r, location, name, type, dims_count, dims, data));
     if (r->phase != VERIFY) return;
     size_t bytes = H5Tget_size(type);
     for (int i = 0; i < dims_count; i++) bytes *= dims[i];

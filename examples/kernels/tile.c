@@ -1,5 +1,5 @@
-/* Tile I/O: 2-D arrays in tiles, one for each rank. With --overlap a tile includes ghost elements of its neighbours, which
- * write them too, with the same values. */
+/* Tile I/O: 2-D arrays in tiles, one for each rank. With --overlap a tile includes ghost elements of its
+ * neighbours, which write them too, with the same values. */
 #include "grid.h"
 
 static void step(Run *r, hid_t location)
@@ -15,7 +15,8 @@ static void step(Run *r, hid_t location)
     for (int i = 0; i < vars; i++) {
         char name[32];
         snprintf(name, sizeof name, "tile%02d", i);
-        field_block(r, location, name, H5T_NATIVE_DOUBLE, 2, g.dims, g.start, g.count, buffer(r, i, grid_elements(&g) * 8));
+        field_block(r, location, name, H5T_NATIVE_DOUBLE, 2, g.dims, g.start, g.count,
+                    buffer(r, i, grid_elements(&g) * 8));
     }
 }
 

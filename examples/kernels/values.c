@@ -7,8 +7,16 @@ enum { PARTS_MAX = 16, SEQUENCES = 1024 };
 typedef enum { F32, F64, I32, I64, U16 } Kind;
 
 /* A type taken apart: one part, or one for each member of a compound. */
-typedef struct { Kind kind; size_t offset; uint32_t tag; } Part;
-typedef struct { Part parts[PARTS_MAX]; int count; size_t size; } Shape;
+typedef struct {
+    Kind kind;
+    size_t offset;
+    uint32_t tag;
+} Part;
+typedef struct {
+    Part parts[PARTS_MAX];
+    int count;
+    size_t size;
+} Shape;
 
 uint32_t tag_of(const char *name)
 {
@@ -37,34 +45,34 @@ static Shape shape_of(hid_t type, uint32_t tag)
 {
     Shape s = {.size = H5Tget_size(type), .count = 1};
     if (H5Tget_class(type) != H5T_COMPOUND) {
-        s.parts[0] = (Part) {kind_of(type), 0, tag};
+        s.parts[0] = (Part){kind_of(type), 0, tag};
         return s;
     }
     s.count = H5Tget_nmembers(type);
     for (int i = 0; i < s.count; i++) {
         hid_t member = H5Tget_member_type(type, (unsigned) i);
         char *name = H5Tget_member_name(type, (unsigned) i);
-        s.parts[i] = (Part) {kind_of(member), H5Tget_member_offset(type, (unsigned) i), tag_of(name)};
+        s.parts[i] = (Part){kind_of(member), H5Tget_member_offset(type, (unsigned) i), tag_of(name)};
         H5free_memory(name);
         H5Tclose(member);
     }
     return s;
 }
 
-#define EACH_ELEMENT(type, statement)                                                                        \
-    for (size_t k = 0; k < n; k++) {                                                                         \
-        type want = (type) value(p.tag, step, index + k);                                                    \
-        char *at = base + k * s->size;                                                                       \
-        statement;                                                                                           \
+#define EACH_ELEMENT(type, statement) \
+    for (size_t k = 0; k < n; k++) { \
+        type want = (type) value(p.tag, step, index + k); \
+        char *at = base + k * s->size; \
+        statement; \
     }
 
-#define EACH_KIND(statement)                                                                                 \
-    switch (p.kind) {                                                                                        \
-    case F32: EACH_ELEMENT(float, statement) break;                                                          \
-    case F64: EACH_ELEMENT(double, statement) break;                                                         \
-    case I32: EACH_ELEMENT(int32_t, statement) break;                                                        \
-    case I64: EACH_ELEMENT(int64_t, statement) break;                                                        \
-    case U16: EACH_ELEMENT(uint16_t, statement) break;                                                       \
+#define EACH_KIND(statement) \
+    switch (p.kind) { \
+    case F32: EACH_ELEMENT(float, statement) break; \
+    case F64: EACH_ELEMENT(double, statement) break; \
+    case I32: EACH_ELEMENT(int32_t, statement) break; \
+    case I64: EACH_ELEMENT(int64_t, statement) break; \
+    case U16: EACH_ELEMENT(uint16_t, statement) break; \
     }
 
 static void fill_run(const Shape *s, int step, hsize_t index, char *data, size_t n)
@@ -110,7 +118,8 @@ static void cursor_next(Cursor *c)
     size_t elements;
     if (c->at < c->count && c->lengths[c->at]) return;
     if (++c->at < c->count) return;
-    OK(H5Ssel_iter_get_seq_list(c->iterator, SEQUENCES, (size_t) -1 >> 1, &c->count, &elements, c->offsets, c->lengths));
+    OK(H5Ssel_iter_get_seq_list(c->iterator, SEQUENCES, (size_t) -1 >> 1, &c->count, &elements, c->offsets,
+                                c->lengths));
     c->at = 0;
 }
 
@@ -124,11 +133,12 @@ void fill_or_compare(Run *r, const Field *f, hid_t memory_type, hid_t memory, hi
 {
     Shape s = shape_of(memory_type, f->tag);
     hsize_t left = (hsize_t) OK(H5Sget_select_npoints(file));
-    if ((hssize_t) left != H5Sget_select_npoints(memory)) fail("selections differ in size", __FILE__, __LINE__);
+    if ((hssize_t) left != H5Sget_select_npoints(memory))
+        fail("selections differ in size", __FILE__, __LINE__);
     if (!left) return;
     static Cursor in_file, in_memory;
-    in_file = (Cursor) {.iterator = (hid_t) OK(H5Ssel_iter_create(file, 1, 0))};
-    in_memory = (Cursor) {.iterator = (hid_t) OK(H5Ssel_iter_create(memory, 1, 0))};
+    in_file = (Cursor){.iterator = (hid_t) OK(H5Ssel_iter_create(file, 1, 0))};
+    in_memory = (Cursor){.iterator = (hid_t) OK(H5Ssel_iter_create(memory, 1, 0))};
     while (left) {
         cursor_next(&in_file);
         cursor_next(&in_memory);
@@ -167,8 +177,8 @@ static void check_form(Run *r, const Field *f, hid_t space, int dims_count, cons
     H5Tclose(type);
 }
 
-/* Slabs: `rows` of dimension `axis`, all of the dimensions after it, one index of those before it. They go round the
- * ranks, each is contiguous in the dataset, and none is much larger than `slab_bytes`. */
+/* Slabs: `rows` of dimension `axis`, all of the dimensions after it, one index of those before it. They go
+ * round the ranks, each is contiguous in the dataset, and none is much larger than `slab_bytes`. */
 void verify_dataset(Run *r, const Field *f, int dims_count, const hsize_t *dims)
 {
     Shape s = shape_of(f->type, f->tag);
@@ -183,7 +193,8 @@ void verify_dataset(Run *r, const Field *f, int dims_count, const hsize_t *dims)
     blocks = (dims[axis] + rows - 1) / rows;
     char *data = malloc(rows * row * s.size);
     if (!data) fail("no memory to verify", __FILE__, __LINE__);
-    for (hsize_t slab = (hsize_t) r->rank; slab < product(dims, 0, axis) * blocks; slab += (hsize_t) r->ranks) {
+    for (hsize_t slab = (hsize_t) r->rank; slab < product(dims, 0, axis) * blocks;
+         slab += (hsize_t) r->ranks) {
         hsize_t start[DIMS_MAX] = {0}, count[DIMS_MAX], outer = slab / blocks, first = slab % blocks * rows;
         hsize_t index = (outer * dims[axis] + first) * row;
         for (int i = axis - 1; i >= 0; outer /= dims[i], i--) start[i] = outer % dims[i], count[i] = 1;

@@ -1,5 +1,5 @@
-/* VORPAL-IO: fields on a 3-D grid in H5Block's layout, each rank one block of it. Vectors are three datasets in a group
- * of their own. */
+/* VORPAL-IO: fields on a 3-D grid in H5Block's layout, each rank one block of it. Vectors are three datasets
+ * in a group of their own. */
 #include "grid.h"
 
 static void vector(Run *r, hid_t blocks, const char *name, const Grid *g, int slot)
@@ -25,4 +25,5 @@ static void step(Run *r, hid_t location)
     group_close(r, blocks);
 }
 
-const Kernel vorpal = {.name = "vorpal", .help = "VORPAL-IO, 3-D blocks in H5Block's layout; --run", .step = step, .grouped = 1};
+const Kernel vorpal = {
+    .name = "vorpal", .help = "VORPAL-IO, 3-D blocks in H5Block's layout; --run", .step = step, .grouped = 1};

@@ -1,5 +1,5 @@
-/* VPIC-IO: plasma particles in H5Part's layout. Eight variables of each particle, a dataset each in the group of the
- * step; created, written and closed one after the other; each rank's particles are one run of each. */
+/* VPIC-IO: plasma particles in H5Part's layout. Eight variables of each particle, a dataset each in the group
+ * of the step; created, written and closed one after the other; each rank's particles are one run of each. */
 #include "kernel.h"
 
 static void step(Run *r, hid_t group)
@@ -16,4 +16,7 @@ static void step(Run *r, hid_t group)
                     buffer(r, i, mine * 4));
 }
 
-const Kernel vpic = {.name = "vpic", .help = "VPIC-IO, 8 variables of particles in H5Part's layout", .step = step, .grouped = 1};
+const Kernel vpic = {.name = "vpic",
+                     .help = "VPIC-IO, 8 variables of particles in H5Part's layout",
+                     .step = step,
+                     .grouped = 1};

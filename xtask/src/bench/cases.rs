@@ -62,16 +62,21 @@ pub const CASES: &[Case] = &[
     ),
     case("blocks-64k", "VORPAL-IO, 3-D blocks, 64 KB runs", "vorpal", "--run 64K --size 8M --steps 3"),
     case("blocks-512", "VORPAL-IO, 3-D blocks, 512 B runs", "vorpal", "--run 512 --size 1M --steps 3"),
-    case("flash", "FLASH checkpoint, guard cells", "flash", "--size 320K --steps 3").quick(),
+    case("flash", "FLASH checkpoint, guard cells", "flash", "--cells 16 --size 640K --steps 3").quick(),
     case(
         "flash-fastest",
         "FLASH checkpoint, variable fastest in memory",
         "flash",
-        "--size 320K --memory fastest --steps 3",
+        "--cells 16 --size 640K --memory fastest --steps 3",
     )
     .quick(),
-    case("flash-plot", "FLASH plot file", "flash", "--form plot --size 320K --steps 3"),
-    case("flash-corners", "FLASH plot file at corners", "flash", "--form corners --size 320K --steps 3"),
+    case("flash-plot", "FLASH plot file", "flash", "--form plot --cells 16 --size 640K --steps 3"),
+    case(
+        "flash-corners",
+        "FLASH plot file at corners",
+        "flash",
+        "--form corners --cells 16 --size 640K --steps 3",
+    ),
     case("vpic", "VPIC-IO, 8 variables in H5Part's layout", "vpic", "--size 1M --steps 3"),
     case("vpic-chunked", "VPIC-IO, chunks of 256 KB", "vpic", "--size 1M --steps 3 --chunk 256K"),
     case(

@@ -1,11 +1,11 @@
 /* Preloaded into MPI programs on a machine with fewer cores than ranks.
  *
- * MPICH waits by polling without pause: a rank that waits then holds, for a whole time slice, the core that the rank it
- * waits for needs, and a run measures the scheduler. After some polls in a row that found nothing, the caller lets
- * others run (Open MPI can do so itself).
+ * MPICH waits by polling without pause: a rank that waits then holds, for a whole time slice, the core that
+ * the rank it waits for needs, and a run measures the scheduler. After some polls in a row that found
+ * nothing, the caller lets others run (Open MPI can do so itself).
  *
- * With SAGO_BENCH_PRIORITY set, the ranks have real-time priority between MPI_Init and MPI_Finalize, so that other
- * users of the machine do not disturb them; among themselves they still take turns. */
+ * With SAGO_BENCH_PRIORITY set, the ranks have real-time priority between MPI_Init and MPI_Finalize, so that
+ * other users of the machine do not disturb them; among themselves they still take turns. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
@@ -19,7 +19,8 @@ typedef unsigned (*Progress)(void *);
 static Progress find(void)
 {
     Progress next = (Progress) dlsym(RTLD_NEXT, "ucp_worker_progress");
-    return next ? next : (Progress) dlsym(dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD), "ucp_worker_progress");
+    return next ? next
+                : (Progress) dlsym(dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD), "ucp_worker_progress");
 }
 
 unsigned ucp_worker_progress(void *worker)
@@ -35,7 +36,7 @@ unsigned ucp_worker_progress(void *worker)
 
 static void schedule(int policy, int priority)
 {
-    if (getenv("SAGO_BENCH_PRIORITY")) sched_setscheduler(0, policy, &(struct sched_param) {priority});
+    if (getenv("SAGO_BENCH_PRIORITY")) sched_setscheduler(0, policy, &(struct sched_param){priority});
 }
 
 int MPI_Init(int *argc, char ***argv)

@@ -94,6 +94,8 @@ struct Entry {
     variant: Variant,
     /// Its place in the table.
     order: usize,
+    /// The checked run.
+    first: Pass,
     /// Files that a process of a round writes, so that short ones are not all start-up.
     repeat: usize,
     /// Rounds in which it takes part: all, unless it is very slow.
@@ -157,13 +159,15 @@ impl Bench<'_> {
         let result =
             self.run(&variant, 1, if self.settings.read { "write,read,verify" } else { "write,verify" })?;
         ensure!(result["verified"] == Value::Bool(true), "{} did not check its data", variant.name);
-        let seconds = self.pass(&result)?.total;
+        let first = self.pass(&result)?;
+        let seconds = first.total;
         let repeat = (0.3 / seconds).clamp(1.0, 5.0) as usize;
         let rounds = (SLOW_SECONDS / seconds).clamp(1.0, self.settings.rounds as f64) as usize;
         let extra_bytes = result["extra_bytes"].as_f64().unwrap_or(0.0);
         Ok(Entry {
             variant,
             order: 0,
+            first,
             repeat,
             rounds,
             extra_bytes,
@@ -173,21 +177,23 @@ impl Bench<'_> {
         })
     }
 
-    /// The best of the sweep, by the faster of some runs of each.
+    /// The best of the sweep: one checked run of each, some more of those that are not clearly slower.
     fn tuned(&self, random: &mut Random) -> Result<Entry> {
         let mut entries = Vec::new();
         for variant in variants::sweep(self.site.io, self.site.ranks) {
             let detail = variants::describe(&variant);
             entries.push(Entry { detail, ..self.entry(variant)? });
         }
-        for round in 0..self.settings.rounds.div_ceil(3) {
+        let seconds = |e: &Entry| e.passes.iter().map(|p| p.phase).fold(e.first.phase, f64::min);
+        let best = entries.iter().map(seconds).fold(f64::INFINITY, f64::min);
+        entries.retain(|e| seconds(e) < 2.0 * best);
+        for _ in 0..self.settings.rounds / 3 {
             random.shuffle(&mut entries);
-            for entry in entries.iter_mut().filter(|e| round < e.rounds) {
+            for entry in &mut entries {
                 let pass = self.round(entry)?;
                 entry.passes.push(pass);
             }
         }
-        let seconds = |e: &Entry| e.passes.iter().map(|p| p.phase).fold(f64::INFINITY, f64::min);
         let best = entries.into_iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
         let mut best = best.context("an empty sweep")?;
         best.passes.clear();

@@ -74,24 +74,20 @@ pub fn sago((name, words): Mode) -> Vec<Variant> {
     ]
 }
 
-/// The settings that an expert would try; the best of them becomes [`TUNED`].
+/// The settings that an expert would try, the defaults among them; the best becomes [`TUNED`].
 pub fn sweep(io: Io, ranks: usize) -> Vec<Variant> {
     let spread = format!("--hint cb_nodes={ranks} --hint cb_config_list=*:*");
     let tuned = |args: String| Variant::new(TUNED, Kind::Native, &args);
+    let no_sieving = "--hint romio_ds_write=disable";
     match io {
-        Io::Romio => ["1048576", "4194304", "16777216"]
-            .iter()
-            .map(|bytes| {
-                tuned(format!("{spread} --hint cb_buffer_size={bytes} --hint romio_ds_write=disable"))
-            })
-            .chain([
-                tuned("--hint romio_cb_write=disable --hint romio_ds_write=disable".to_owned()),
-                tuned(
-                    "--hint cb_nodes=1 --hint cb_buffer_size=4194304 --hint romio_ds_write=disable"
-                        .to_owned(),
-                ),
-            ])
-            .collect(),
+        Io::Romio => vec![
+            tuned(String::new()),
+            tuned(format!("{spread} --hint cb_buffer_size=1048576")),
+            tuned(format!("{spread} --hint cb_buffer_size=4194304")),
+            tuned(format!("{spread} --hint cb_buffer_size=16777216 {no_sieving}")),
+            tuned(format!("--hint cb_nodes=1 --hint cb_buffer_size=4194304 {no_sieving}")),
+            tuned(format!("--hint romio_cb_write=disable {no_sieving}")),
+        ],
         Io::Ompio => ["vulcan", "dynamic_gen2", "individual"]
             .iter()
             .flat_map(|fcoll| {
@@ -109,5 +105,6 @@ pub fn sweep(io: Io, ranks: usize) -> Vec<Variant> {
 pub fn describe(variant: &Variant) -> String {
     let env = variant.env.iter().map(|(k, v)| format!("{}={v}", k.trim_start_matches("OMPI_MCA_")));
     let hints = variant.args.iter().filter(|a| *a != "--hint").cloned();
-    env.chain(hints).collect::<Vec<_>>().join(" ")
+    let words: Vec<String> = env.chain(hints).collect();
+    if words.is_empty() { "the defaults".to_owned() } else { words.join(" ") }
 }

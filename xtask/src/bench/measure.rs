@@ -96,7 +96,7 @@ struct Entry {
     order: usize,
     /// The checked run.
     first: Pass,
-    /// Files that a process of a round writes, so that short ones are not all start-up.
+    /// Files that a process of a round writes: the first is slower, memory is not there yet.
     repeat: usize,
     /// Rounds in which it takes part: all, unless it is very slow.
     rounds: usize,
@@ -161,7 +161,7 @@ impl Bench<'_> {
         ensure!(result["verified"] == Value::Bool(true), "{} did not check its data", variant.name);
         let first = self.pass(&result)?;
         let seconds = first.total;
-        let repeat = (0.3 / seconds).clamp(1.0, 5.0) as usize;
+        let repeat = (1.0 / seconds).clamp(1.0, 3.0) as usize;
         let rounds = (SLOW_SECONDS / seconds).clamp(1.0, self.settings.rounds as f64) as usize;
         let extra_bytes = result["extra_bytes"].as_f64().unwrap_or(0.0);
         Ok(Entry {

@@ -99,16 +99,21 @@ impl Wrapper {
         (wrapper.object, Arc::clone(&wrapper.below))
     }
 
-    /// The object inside; null stays null.
+    /// The object inside, for an operation that takes several: all must belong to the connector with the table
+    /// `class`. Null stays null.
     ///
     /// # Safety
     /// `wrapper` is null or a live wrapper.
-    pub unsafe fn object(wrapper: *const c_void) -> *mut c_void {
+    pub unsafe fn object_of(wrapper: *const c_void, class: &H5VL_class_t) -> Result<*mut c_void, Error> {
         if wrapper.is_null() {
-            return std::ptr::null_mut();
+            return Ok(std::ptr::null_mut());
         }
         // SAFETY: the caller's promise, and not null.
-        unsafe { (*wrapper.cast::<Self>()).object }
+        let wrapper = unsafe { &*wrapper.cast::<Self>() };
+        if std::ptr::eq(wrapper.below.class, class) {
+            return Ok(wrapper.object);
+        }
+        Err(Error::Message("the objects belong to files with different connectors below Sago".to_owned()))
     }
 
     /// # Safety

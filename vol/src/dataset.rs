@@ -3,6 +3,7 @@
 use crate::below::Wrapper;
 use crate::forward::{Request, forward, forward_close};
 use crate::op::Op;
+use sago_hdf5::Error;
 use sago_hdf5::sys::*;
 use std::ffi::{c_char, c_void};
 use std::slice;
@@ -69,8 +70,8 @@ unsafe extern "C" fn read(
     // SAFETY: HDF5 passes `count` wrappers of ours, at least one, and arrays of as many of the rest.
     unsafe {
         forward_many(Op::DatasetRead, count, wrappers, request, |class, objects| {
-            let read = class.dataset_cls.read?;
-            Some(read(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request))
+            let read = class.dataset_cls.read.ok_or(Error::NoMethod)?;
+            Ok(read(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request))
         })
     }
 }
@@ -89,10 +90,10 @@ unsafe extern "C" fn write(
     unsafe {
         forward_many(Op::DatasetWrite, count, wrappers, request, |class, objects| {
             if cfg!(feature = "sabotage") {
-                return Some(0);
+                return Ok(0);
             }
-            let write = class.dataset_cls.write?;
-            Some(write(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request))
+            let write = class.dataset_cls.write.ok_or(Error::NoMethod)?;
+            Ok(write(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request))
         })
     }
 }
@@ -107,18 +108,19 @@ unsafe fn forward_many(
     count: usize,
     wrappers: *mut *mut c_void,
     request: Request,
-    call: impl FnOnce(&H5VL_class_t, *mut *mut c_void) -> Option<herr_t>,
+    call: impl FnOnce(&H5VL_class_t, *mut *mut c_void) -> Result<herr_t, Error>,
 ) -> herr_t {
-    // SAFETY: the caller's promise.
-    let wrappers = unsafe { slice::from_raw_parts(wrappers, count) };
     // SAFETY: the caller's promise; HDF5 refuses a call with no dataset before it comes to us.
+    let first = unsafe { *wrappers };
+    // SAFETY: the caller's promise.
     unsafe {
-        forward(op, wrappers[0], request, |class, object| {
-            if let [_] = wrappers {
-                let mut object = object;
+        forward(op, first, request, |class, mut object| {
+            if count == 1 {
                 return call(class, &mut object);
             }
-            let mut objects: Vec<*mut c_void> = wrappers.iter().map(|&w| Wrapper::object(w)).collect();
+            let wrappers = slice::from_raw_parts(wrappers, count).iter();
+            let mut objects =
+                wrappers.map(|&w| Wrapper::object_of(w, class)).collect::<Result<Vec<_>, _>>()?;
             call(class, objects.as_mut_ptr())
         })
     }

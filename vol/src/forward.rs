@@ -28,28 +28,44 @@ impl Outcome for *mut c_void {
     }
 }
 
+/// How the body of a callback may end: with a value; or with nothing, where the table below lacks the callback.
+pub trait Attempt<T> {
+    fn result(self) -> Result<T, Error>;
+}
+
+impl<T> Attempt<T> for Option<T> {
+    fn result(self) -> Result<T, Error> {
+        self.ok_or(Error::NoMethod)
+    }
+}
+
+impl<T> Attempt<T> for Result<T, Error> {
+    fn result(self) -> Self {
+        self
+    }
+}
+
 /// A counted and guarded callback.
 pub fn counted<T: Failure>(library: &Library, op: Op, body: impl FnOnce() -> Result<T, Error>) -> T {
     State::of(library).count(op);
     guard(library, op.name(), body)
 }
 
-/// Runs `call` with the class table of the connector below and the object inside `wrapper`; `call` gives nothing
-/// when the table lacks the callback.
+/// Runs `call` with the class table of the connector below and the object inside `wrapper`.
 ///
 /// # Safety
 /// `wrapper` is a live wrapper; `request` is null or a place that holds null or gets a request of the connector
 /// below.
-pub unsafe fn forward<T: Outcome>(
+pub unsafe fn forward<T: Outcome, R: Attempt<T>>(
     op: Op,
     wrapper: *const c_void,
     request: Request,
-    call: impl FnOnce(&H5VL_class_t, *mut c_void) -> Option<T>,
+    call: impl FnOnce(&H5VL_class_t, *mut c_void) -> R,
 ) -> T {
     // SAFETY: the caller's promise.
     let (object, below) = unsafe { Wrapper::parts(wrapper) };
     counted(below.library, op, || {
-        let outcome = call(below.class(), object).ok_or(Error::NoMethod)?;
+        let outcome = call(below.class(), object).result()?;
         // SAFETY: the caller's promise.
         unsafe { wrap_request(request, &below) };
         Ok(outcome.wrapped(&below))

@@ -3,6 +3,7 @@
 use crate::below::Wrapper;
 use crate::forward::{Request, forward, forward_close};
 use crate::op::Op;
+use sago_hdf5::Error;
 use sago_hdf5::sys::*;
 use std::ffi::{c_char, c_void};
 
@@ -81,20 +82,17 @@ unsafe extern "C" fn specific(
     dxpl: hid_t,
     request: Request,
 ) -> herr_t {
-    // SAFETY: HDF5 passes arguments to read.
+    // SAFETY: HDF5 passes arguments to read; a copy is changed in their place.
     let mut ours = unsafe { *args };
-    let mut args = args;
-    if ours.op_type == H5VL_group_specific_t_H5VL_GROUP_MOUNT {
-        // SAFETY: the operation tells which member of the union is there.
-        let mount = unsafe { &mut ours.args.mount };
-        // SAFETY: the child is a file that this connector opened: HDF5 refuses to mount across connectors.
-        mount.child_file = unsafe { Wrapper::object(mount.child_file) };
-        args = &mut ours;
-    }
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
         forward(Op::GroupSpecific, wrapper, request, |class, object| {
-            Some(class.group_cls.specific?(object, args, dxpl, request))
+            let specific = class.group_cls.specific.ok_or(Error::NoMethod)?;
+            if ours.op_type != H5VL_group_specific_t_H5VL_GROUP_MOUNT {
+                return Ok(specific(object, args, dxpl, request));
+            }
+            ours.args.mount.child_file = Wrapper::object_of(ours.args.mount.child_file, class)?;
+            Ok(specific(object, &mut ours, dxpl, request))
         })
     }
 }

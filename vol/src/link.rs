@@ -3,6 +3,7 @@
 use crate::below::Wrapper;
 use crate::forward::{Request, forward};
 use crate::op::Op;
+use sago_hdf5::Error;
 use sago_hdf5::sys::*;
 use std::ffi::c_void;
 
@@ -27,21 +28,21 @@ unsafe extern "C" fn create(
 ) -> herr_t {
     // SAFETY: HDF5 passes arguments to read.
     let mut ours = unsafe { *args };
+    let is_hard = ours.op_type == H5VL_link_create_t_H5VL_LINK_CREATE_HARD;
     let mut some = wrapper;
-    if ours.op_type == H5VL_link_create_t_H5VL_LINK_CREATE_HARD {
+    if is_hard && some.is_null() {
         // SAFETY: the operation tells which member of the union is there.
-        let hard = unsafe { &mut ours.args.hard };
-        if some.is_null() {
-            some = hard.curr_obj;
-        }
-        // SAFETY: null or a wrapper of ours.
-        hard.curr_obj = unsafe { Wrapper::object(hard.curr_obj) };
+        some = unsafe { ours.args.hard.curr_obj };
     }
     // SAFETY: at least one of the two objects is there, and what else the callback below expects.
     unsafe {
         forward(Op::LinkCreate, some, request, |class, _| {
-            let create = class.link_cls.create?;
-            Some(create(&mut ours, Wrapper::object(wrapper), location, lcpl, lapl, dxpl, request))
+            let create = class.link_cls.create.ok_or(Error::NoMethod)?;
+            if is_hard {
+                ours.args.hard.curr_obj = Wrapper::object_of(ours.args.hard.curr_obj, class)?;
+            }
+            let object = Wrapper::object_of(wrapper, class)?;
+            Ok(create(&mut ours, object, location, lcpl, lapl, dxpl, request))
         })
     }
 }
@@ -60,9 +61,9 @@ unsafe extern "C" fn copy(
     // SAFETY: HDF5 passes two wrappers of ours, one of which may be null, and what else the callback below expects.
     unsafe {
         forward(Op::LinkCopy, some, request, |class, _| {
-            let copy = class.link_cls.copy?;
-            let (source, target) = (Wrapper::object(source), Wrapper::object(target));
-            Some(copy(source, source_location, target, target_location, lcpl, lapl, dxpl, request))
+            let copy = class.link_cls.copy.ok_or(Error::NoMethod)?;
+            let (source, target) = (Wrapper::object_of(source, class)?, Wrapper::object_of(target, class)?);
+            Ok(copy(source, source_location, target, target_location, lcpl, lapl, dxpl, request))
         })
     }
 }
@@ -81,9 +82,9 @@ unsafe extern "C" fn move_(
     // SAFETY: HDF5 passes two wrappers of ours, one of which may be null, and what else the callback below expects.
     unsafe {
         forward(Op::LinkMove, some, request, |class, _| {
-            let move_ = class.link_cls.move_?;
-            let (source, target) = (Wrapper::object(source), Wrapper::object(target));
-            Some(move_(source, source_location, target, target_location, lcpl, lapl, dxpl, request))
+            let move_ = class.link_cls.move_.ok_or(Error::NoMethod)?;
+            let (source, target) = (Wrapper::object_of(source, class)?, Wrapper::object_of(target, class)?);
+            Ok(move_(source, source_location, target, target_location, lcpl, lapl, dxpl, request))
         })
     }
 }

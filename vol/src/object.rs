@@ -3,6 +3,7 @@
 use crate::below::Wrapper;
 use crate::forward::{Request, forward};
 use crate::op::Op;
+use sago_hdf5::Error;
 use sago_hdf5::sys::*;
 use std::ffi::{c_char, c_void};
 
@@ -44,9 +45,9 @@ unsafe extern "C" fn copy(
     // SAFETY: HDF5 passes two wrappers of ours, and what else the callback below expects.
     unsafe {
         forward(Op::ObjectCopy, source, request, |class, object| {
-            let copy = class.object_cls.copy?;
-            let target = Wrapper::object(target);
-            Some(copy(
+            let copy = class.object_cls.copy.ok_or(Error::NoMethod)?;
+            let target = Wrapper::object_of(target, class)?;
+            Ok(copy(
                 object,
                 source_location,
                 source_name,

@@ -6,35 +6,63 @@
 //! headers contains one, so a stub stands in for `mpi.h`.
 
 use crate::place;
-use anyhow::Result;
-use std::path::PathBuf;
+use anyhow::{Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// The committed result.
 pub fn file() -> PathBuf {
     place::root().join("hdf5/src/sys/bindings.rs")
 }
 
-/// Generates and writes the file. Runs xtask again with bindgen inside, which an ordinary build leaves out.
-#[cfg(not(feature = "bindings"))]
-pub fn write() -> Result<()> {
+/// Generates the file, or another.
+pub fn write(to: Option<PathBuf>) -> Result<()> {
     crate::setup::install_libclang()?;
-    let done = crate::proc::Run::new(place::cargo())
-        .args(["run", "--quiet", "--package", "sago-xtask", "--features", "bindings", "--", "bindings"])
-        .dir(place::root())
-        .ok()?;
-    print!("{}", done.stdout);
+    let to = to.unwrap_or_else(file);
+    generate(&to)?;
+    println!("bindings: wrote {}", to.display());
     Ok(())
 }
 
+/// Generates anew and compares with the file.
+pub fn check() -> Result<()> {
+    let fresh = place::target()?.join("xtask/bindings.rs");
+    fs::create_dir_all(place::target()?.join("xtask"))?;
+    generate(&fresh)?;
+    let same = fs::read(&fresh)? == fs::read(file())?;
+    ensure!(same, "{} is not what the headers give: run `cargo xtask bindings`", file().display());
+    Ok(())
+}
+
+/// Runs xtask again with bindgen inside, which an ordinary build leaves out.
+#[cfg(not(feature = "bindings"))]
+fn generate(to: &Path) -> Result<()> {
+    crate::proc::Run::new(place::cargo())
+        .args([
+            "run",
+            "--quiet",
+            "--package",
+            "sago-xtask",
+            "--features",
+            "bindings",
+            "--",
+            "bindings",
+            "--to",
+        ])
+        .arg(to)
+        .dir(place::root())
+        .ok()
+        .map(|_| ())
+}
+
 #[cfg(feature = "bindings")]
-pub use generate::write;
+use generate::generate;
 
 #[cfg(feature = "bindings")]
 mod generate {
-    use super::{Result, file, place};
-    use crate::world::{Hdf5, Mpi, World};
-    use anyhow::{Context, ensure};
-    use std::fs;
+    use super::{Path, Result, ensure, fs, place};
+    use crate::world::{Mpi, World};
+    use anyhow::Context;
 
     const HEADERS: [&str; 7] = [
         "hdf5.h",
@@ -47,17 +75,10 @@ mod generate {
     ];
     const STUB: &str = "typedef int MPI_Comm; typedef int MPI_Info; typedef int MPI_Datatype;\n";
 
-    pub fn write() -> Result<()> {
+    pub fn generate(to: &Path) -> Result<()> {
         let world = World::expected()?;
         let hdf5 = world.newest(Mpi::Mpich)?;
         ensure!(hdf5.ready(), "HDF5 {} is not there yet: run `cargo xtask setup`", hdf5.version);
-        let text = generate(hdf5)?;
-        fs::write(file(), text).with_context(|| format!("cannot write {}", file().display()))?;
-        println!("bindings: {} from the headers of HDF5 {}", file().display(), hdf5.version);
-        Ok(())
-    }
-
-    fn generate(hdf5: &Hdf5) -> Result<String> {
         let stub = place::target()?.join("xtask/mpi-stub");
         fs::create_dir_all(&stub)?;
         fs::write(stub.join("mpi.h"), STUB)?;
@@ -79,6 +100,6 @@ mod generate {
             .raw_line("// Made by `cargo xtask bindings` from the headers of HDF5 2.x; do not edit.")
             .generate()
             .context("bindgen")?;
-        Ok(bindings.to_string())
+        fs::write(to, bindings.to_string()).with_context(|| format!("cannot write {}", to.display()))
     }
 }

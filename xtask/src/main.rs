@@ -3,6 +3,7 @@
 mod bench;
 mod bindings;
 mod connector;
+mod demo;
 mod mpi;
 mod paths;
 mod place;
@@ -28,10 +29,12 @@ cargo xtask COMMAND
         where everything is
   stage [--prefix DIR]
         build the plugin into DIR/lib, with DIR/env.sh beside it (DIR is plugins unless given)
-  bindings
+  bindings [--to FILE]
         make hdf5/src/sys/bindings.rs from the headers of HDF5 2.x
   test [--only SUITE]... [--full] [--list]
         run all tests, or the suites named; --full with every combination
+  demo
+        one MPI program, natively and through the connector: equal files
   bench [CASE]... [--quick] [--help]
         measure the I/O kernels natively and through Sago, against the limit
 ";
@@ -53,8 +56,9 @@ fn command() -> Result<ExitCode> {
             "setup" => setup(&mut args)?,
             "paths" => paths(&mut args)?,
             "stage" => stage(&mut args)?,
-            "bindings" => bindings::write()?,
+            "bindings" => bindings(&mut args)?,
             "test" => return test(&mut args),
+            "demo" => demo::run()?,
             "bench" => bench::command(&mut args)?,
             "help" => print!("{HELP}"),
             other => bail!("no command `{other}`\n\n{HELP}"),
@@ -88,6 +92,17 @@ fn stage(args: &mut lexopt::Parser) -> Result<()> {
     println!("stage: installed {}", prefix.join("lib/libsago_vol.so").display());
     println!("stage: to use it, type  . {}", prefix.join("env.sh").display());
     Ok(())
+}
+
+fn bindings(args: &mut lexopt::Parser) -> Result<()> {
+    let mut to = None;
+    while let Some(arg) = args.next()? {
+        match arg {
+            Long("to") => to = Some(PathBuf::from(args.value()?)),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    bindings::write(to)
 }
 
 fn test(args: &mut lexopt::Parser) -> Result<ExitCode> {

@@ -2,6 +2,7 @@
 
 use crate::proc::Run;
 use crate::world::{Hdf5, Mpi};
+use crate::{place, setup};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,13 @@ pub fn compile(hdf5: &Hdf5, sources: &[&Path], program: &Path) -> Result<()> {
 
 /// `mpiexec -n RANKS`, to be followed by the program and its arguments.
 pub fn mpiexec(mpi: Mpi, ranks: usize) -> Run {
-    Run::new(mpi.mpiexec()).args(mpiexec_args(mpi)).arg("-n").arg(ranks.to_string()).envs(mpiexec_env(mpi))
+    let run = Run::new(mpi.mpiexec()).args(mpiexec_args(mpi)).arg("-n").arg(ranks.to_string());
+    let run = run.envs(mpiexec_env(mpi));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    match place::cache() {
+        Ok(cache) if mpi == Mpi::Mpich && ranks > cores => run.env("LD_PRELOAD", setup::idle_library(&cache)),
+        _ => run,
+    }
 }
 
 /// Arguments that let more ranks than cores run, as root too (containers, CI).
@@ -43,7 +50,8 @@ pub fn mpiexec_args(mpi: Mpi) -> &'static [&'static str] {
     }
 }
 
-/// Variables that keep ranks that wait from starving ranks that work, and warnings about absent networks out.
+/// Variables that keep waiting ranks of Open MPI from starving working ones, and out of networks that a single
+/// machine does not need. MPICH has none; `mpiexec` preloads a library for it.
 pub fn mpiexec_env(mpi: Mpi) -> Vec<(String, String)> {
     let vars: &[(&str, &str)] = match mpi {
         Mpi::Mpich => &[],
@@ -54,10 +62,19 @@ pub fn mpiexec_env(mpi: Mpi) -> Vec<(String, String)> {
     vars.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect()
 }
 
-/// A program compiled once per installation: `PROGRAM-2.2.0-mpich` under `dir`.
+/// A program of one C file, compiled to `NAME-2.2.0-mpich` in `dir`.
 pub fn program(hdf5: &Hdf5, dir: &Path, source: &Path) -> Result<PathBuf> {
-    let stem = source.file_stem().context("a source has a name")?.to_string_lossy();
-    let program = dir.join(format!("{stem}-{}-{}", hdf5.version, hdf5.mpi));
+    let name = source.file_stem().context("a source has a name")?.to_string_lossy();
+    let program = dir.join(format!("{name}-{}-{}", hdf5.version, hdf5.mpi));
     compile(hdf5, &[source], &program)?;
+    Ok(program)
+}
+
+/// The program that compares two HDF5 files object by object, from `tests/h5same`.
+pub fn h5same(hdf5: &Hdf5, dir: &Path) -> Result<PathBuf> {
+    let program = dir.join(format!("h5same-{}-{}", hdf5.version, hdf5.mpi));
+    let parts = ["h5same.c", "data.c", "lists.c", "values.c", "walk.c"];
+    let parts = parts.map(|part| place::root().join("tests/h5same").join(part));
+    compile(hdf5, &parts.each_ref().map(PathBuf::as_path), &program)?;
     Ok(program)
 }

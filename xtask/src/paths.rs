@@ -2,7 +2,7 @@
 
 use crate::mpi;
 use crate::world::{Hdf5, Python, World, plugin_dir};
-use crate::{place, stage};
+use crate::{place, setup, stage};
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -36,6 +36,7 @@ fn missing(ready: bool) -> &'static str {
 fn describe(world: &World) -> Result<Value> {
     Ok(json!({
         "cache": place::cache()?,
+        "mpich_idle": setup::idle_library(&place::cache()?),
         "plugins": {
             "ready": stage::staged(),
             "dir": plugin_dir(),

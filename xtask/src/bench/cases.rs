@@ -52,8 +52,7 @@ pub const CASES: &[Case] = &[
         "2-D tiles, 512 B runs, 24 variables",
         "tile",
         "--run 512 --size 128K --vars 24 --steps 3",
-    )
-    .quick(),
+    ),
     case(
         "tiles-ghost",
         "2-D tiles with ghost rows and columns",
@@ -68,8 +67,7 @@ pub const CASES: &[Case] = &[
         "FLASH checkpoint, variable fastest in memory",
         "flash",
         "--cells 16 --size 640K --memory fastest --steps 3",
-    )
-    .quick(),
+    ),
     case("flash-plot", "FLASH plot file", "flash", "--form plot --cells 16 --size 640K --steps 3"),
     case(
         "flash-corners",

@@ -4,8 +4,9 @@
  * the rank it waits for needs, and a run measures the scheduler. After some polls in a row that found
  * nothing, the caller lets others run (Open MPI can do so itself).
  *
- * With SAGO_BENCH_PRIORITY set, the ranks have real-time priority between MPI_Init and MPI_Finalize, so that
- * other users of the machine do not disturb them; among themselves they still take turns. */
+ * With SAGO_BENCH_PRIORITY set, the ranks have real-time priority between MPI_Init and MPI_Finalize. Nothing
+ * disturbs them then, and nobody else gets more than a few per cent of the cores: only for a machine of one's
+ * own. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// No variant may take much more than this in all rounds of a case together.
 const SLOW_SECONDS: f64 = 6.0;
@@ -33,6 +33,8 @@ pub struct Settings {
     pub read: bool,
     /// `H5Fflush` after each step.
     pub flush: bool,
+    /// Begin no further round of a case after this time.
+    pub time: Duration,
     /// The ranks have priority, so that other processes hardly disturb them.
     pub priority: bool,
     /// Count system calls in one more run of each variant.
@@ -64,6 +66,9 @@ pub struct Row {
     pub detail: String,
 }
 
+/// Names, and why they are not there.
+pub type LeftOut = Vec<(String, String)>;
+
 pub struct Table {
     pub case: &'static Case,
     pub bytes: f64,
@@ -72,8 +77,8 @@ pub struct Table {
     pub others: f64,
     pub priority: bool,
     pub rows: Vec<Row>,
-    /// Variants that are not in the table, and why.
-    pub left_out: Vec<(String, String)>,
+    /// Variants that are not in the table.
+    pub left_out: LeftOut,
 }
 
 impl Table {
@@ -116,6 +121,7 @@ struct Bench<'a> {
 
 /// Measures a case with the given connector modes. The order of everything follows from the seed.
 pub fn measure(case: &'static Case, site: &Site, modes: &[Mode], settings: &Settings) -> Result<Table> {
+    let started = Instant::now();
     let mut random = Random(settings.seed);
     let mut bench = Bench { case, site, settings, limit_bytes: 0 };
     let first = bench.run(&variants::native(), 1, "write,verify")?;
@@ -123,6 +129,9 @@ pub fn measure(case: &'static Case, site: &Site, modes: &[Mode], settings: &Sett
     bench.limit_bytes = (bytes / case.steps() as f64 / site.ranks as f64).ceil() as u64;
     let (mut entries, left_out) = bench.entries(modes, &mut random)?;
     for round in 0..settings.rounds {
+        if round > 0 && started.elapsed() > settings.time {
+            break;
+        }
         random.shuffle(&mut entries);
         for entry in entries.iter_mut().filter(|e| round < e.rounds) {
             let (pass, others) = calm::watched(|| bench.round(entry))?;
@@ -137,7 +146,7 @@ pub fn measure(case: &'static Case, site: &Site, modes: &[Mode], settings: &Sett
 
 impl Bench<'_> {
     /// The variants that run here, each checked once: its file must be right before its speed counts.
-    fn entries(&self, modes: &[Mode], random: &mut Random) -> Result<(Vec<Entry>, Vec<(String, String)>)> {
+    fn entries(&self, modes: &[Mode], random: &mut Random) -> Result<(Vec<Entry>, LeftOut)> {
         let (mut entries, mut left_out) = (Vec::new(), Vec::new());
         let through: Vec<Variant> = modes.iter().flat_map(|&mode| variants::sago(mode)).collect();
         for variant in variants::fixed().into_iter().chain(through) {
@@ -274,7 +283,7 @@ fn table(
     bytes: f64,
     entries: Vec<Entry>,
     counted: Vec<Vec<(String, u64)>>,
-    left_out: Vec<(String, String)>,
+    left_out: LeftOut,
     priority: bool,
 ) -> Result<Table> {
     let others: Vec<f64> = entries.iter().flat_map(|e| e.others.iter().copied()).collect();

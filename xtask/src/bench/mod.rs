@@ -24,7 +24,7 @@ use measure::{Settings, Site};
 use report::{Group, Machine};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const HELP: &str = "\
 cargo xtask bench [CASE]...
@@ -41,7 +41,8 @@ measures the I/O kernels against the limit, natively and through Sago; without C
   --seed N              order of the runs (from the clock)
   --read                measure reading back instead of writing
   --flush               H5Fflush after each step
-  --priority            real-time priority for the ranks, for a machine that others use too (needs root)
+  --priority            real-time priority for the ranks (needs root); starves everybody else, so only on a machine
+                        that is yours alone, against its daemons
   --poll                let MPICH ranks poll without pause, as they do where each has a core of its own
   --strace              count system calls, in runs of their own
   --json FILE           all figures
@@ -196,7 +197,15 @@ fn parse(args: &mut lexopt::Parser) -> Result<Option<Options>> {
         dirs: Vec::new(),
         ranks: 4,
         poll: false,
-        settings: Settings { rounds: 7, seed, read: false, flush: false, priority: false, count: false },
+        settings: Settings {
+            rounds: 7,
+            seed,
+            read: false,
+            flush: false,
+            time: Duration::MAX,
+            priority: false,
+            count: false,
+        },
         json: None,
         html: None,
     };
@@ -230,6 +239,7 @@ fn parse(args: &mut lexopt::Parser) -> Result<Option<Options>> {
         }
     }
     o.settings.rounds = rounds.unwrap_or(if quick { 3 } else { 7 });
+    o.settings.time = if quick { Duration::from_secs(40) } else { Duration::MAX };
     ensure!(o.settings.rounds > 0 && o.ranks > 0, "at least one round and one rank");
     o.latency = names.is_empty() || names.iter().any(|n| n == LATENCY);
     o.cases = choose_cases(&names, quick)?;

@@ -6,6 +6,7 @@
 mod apt;
 mod existing;
 mod hdf5;
+mod idle;
 mod piece;
 mod python;
 
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub use apt::install_libclang;
+pub use idle::library as idle_library;
 pub use piece::complete;
 
 /// What the command line may ask for.
@@ -36,7 +38,6 @@ pub fn run(options: &Options) -> Result<()> {
     fs::create_dir_all(&cache).with_context(|| {
         format!("cannot make {}: set SAGO_CACHE to a folder that you may write", cache.display())
     })?;
-    let _lock = lock(&cache)?;
     if options.forget {
         existing::forget(&cache)?;
     }
@@ -45,15 +46,19 @@ pub fn run(options: &Options) -> Result<()> {
         println!("setup: using HDF5 {} for {} in {}", found.version, found.mpi, found.prefix.display());
     }
     apt::install_base()?;
-    let pieces = pieces(&cache)?;
-    let missing: Vec<&Piece> = pieces.iter().filter(|p| !p.ready()).collect();
-    if missing.is_empty() {
+    if pieces(&cache)?.iter().all(Piece::ready) {
         return Ok(());
     }
-    room(&cache)?;
-    println!("setup: {} of {} pieces to make in {}", missing.len(), pieces.len(), cache.display());
-    piece::make_all(&pieces, &cache)?;
-    println!("setup: ready after {:.0} s", started.elapsed().as_secs_f64());
+    let _lock = lock(&cache)?;
+    // Another setup may have made some while we waited.
+    let pieces = pieces(&cache)?;
+    let missing = pieces.iter().filter(|p| !p.ready()).count();
+    if missing > 0 {
+        room(&cache)?;
+        println!("setup: {missing} of {} pieces to make in {}", pieces.len(), cache.display());
+        piece::make_all(&pieces, &cache)?;
+        println!("setup: ready after {:.0} s", started.elapsed().as_secs_f64());
+    }
     Ok(())
 }
 
@@ -68,7 +73,7 @@ pub fn world(cache: &Path) -> Result<World> {
 /// h5py (one long compilation) beside the other HDF5 builds.
 fn pieces(cache: &Path) -> Result<Vec<Piece>> {
     let installations = hdf5::installations(cache)?;
-    let mut pieces = vec![python::tools(cache)];
+    let mut pieces = vec![idle::piece(cache), python::tools(cache)];
     pieces.extend(hdf5::sources(cache));
     let mut builds = hdf5::builds(cache, &installations).into_iter();
     pieces.extend(builds.next());

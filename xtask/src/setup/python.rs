@@ -11,6 +11,7 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// Debian's own; another `python3` earlier in PATH may lack venv or headers.
 const PYTHON: &str = "/usr/bin/python3";
@@ -52,7 +53,7 @@ const WHEELS: [Recipe; 5] = [
     Recipe {
         name: "tables",
         h5py: None,
-        hdf5: &["1.14.6"],
+        hdf5: &["1.14.3"],
         probe: "import tables; print(tables.hdf5_version)",
         pins: &["tables==3.10.2", "numpy==2.2.6", "pytest==8.4.2"],
     },
@@ -77,6 +78,7 @@ const PARALLEL: [&str; 8] = [
     "pytest-mpi==0.6",
 ];
 const PARALLEL_H5PY: &str = "3.16.0";
+const PARALLEL_CFLAGS: &str = "-O1";
 
 /// CMake, which Debian 12 has too old for HDF5 2.x, ninja, and the pip that fills the other environments.
 pub fn tools(cache: &Path) -> Piece {
@@ -175,6 +177,9 @@ fn parallel(tools: &Path, under: &Hdf5, work: &Work) -> Result<()> {
     venv(work, &["--without-pip"])?;
     mpi_shim(&work.folder)?;
     install(tools, work).args(["--only-binary=:all:"]).args(PARALLEL).ok()?;
+    // Without this setuptools compiles one file at a time.
+    let all_cores = work.scratch.join("build.cfg");
+    fs::write(&all_cores, format!("[build_ext]\nparallel = {}\n", thread::available_parallelism()?))?;
     install(tools, work)
         .args(["--no-build-isolation", "--no-deps", "--no-binary=h5py", "--no-cache-dir"])
         .arg(format!("h5py=={PARALLEL_H5PY}"))
@@ -182,7 +187,8 @@ fn parallel(tools: &Path, under: &Hdf5, work: &Work) -> Result<()> {
         .env("HDF5_MPI", "ON")
         .env("HDF5_DIR", &under.prefix)
         .env("CC", under.mpi.mpicc())
-        .env("CFLAGS", "-O1")
+        .env("CFLAGS", PARALLEL_CFLAGS)
+        .env("DIST_EXTRA_CONFIG", &all_cores)
         .env("PATH", prepend_path("PATH", &work.folder.join("bin")))
         .env("LDFLAGS", format!("-Wl,-rpath,{}", under.lib().display()))
         .ok()?;

@@ -18,10 +18,13 @@ pub struct Layout;
 const PREFIXES: [&str; 7] =
     ["H5VL_", "H5FD_class", "H5FD_t", "H5FD_free_t", "H5PL_", "H5O_token", "H5O_copy"];
 
-/// What HDF5 2.0 added: the size of the buffer, at the end of the arguments of the native chunk operations.
-const GREW: [(&str, &str, usize); 2] = [
-    ("H5VL_native_dataset_chunk_read_t", "buf_size", 24),
-    ("H5VL_native_dataset_chunk_write_t", "buf_size", 24),
+/// All that was different before HDF5 2.0: the arguments of the native chunk operations. `None` was not there.
+const BEFORE_2: [(&str, Option<i64>); 5] = [
+    ("SIZE(H5VL_native_dataset_chunk_read_t)", Some(24)),
+    ("FIELD(H5VL_native_dataset_chunk_read_t, buf_size)", None),
+    ("SIZE(H5VL_native_dataset_chunk_write_t)", Some(24)),
+    ("FIELD(H5VL_native_dataset_chunk_write_t, size)", Some(12)),
+    ("FIELD(H5VL_native_dataset_chunk_write_t, buf)", Some(16)),
 ];
 
 impl Suite for Layout {
@@ -39,7 +42,7 @@ impl Suite for Layout {
         for hdf5 in &context.world.hdf5 {
             let dir = context.scratch.join(format!("{}-{}", hdf5.version, hdf5.mpi));
             let on = On::hdf5(hdf5);
-            match rust.expected(hdf5.release().0 >= 2).and_then(|e| Ok((probe(hdf5, &e, &dir)?, e))) {
+            match rust.expected(hdf5.release()).and_then(|e| Ok((probe(hdf5, &e, &dir)?, e))) {
                 Ok((found, expected)) => {
                     log.case(&on, format!("{} entries", expected.len()), compare(&expected, &found))
                 }
@@ -93,20 +96,23 @@ impl<'a> Rust<'a> {
     }
 
     /// Entries of `layout.inc` with the number that C must print for each.
-    fn expected(&self, two: bool) -> Result<BTreeMap<String, i64>> {
+    fn expected(&self, release: (u32, u32)) -> Result<BTreeMap<String, i64>> {
         let mut all = BTreeMap::new();
-        for (&name, &size) in &self.sizes {
-            if name.contains("__bindgen") || !PREFIXES.iter().any(|p| name.starts_with(p)) {
-                continue;
-            }
-            let grew = GREW.iter().find(|g| g.0 == name && !two);
-            all.insert(format!("SIZE({name})"), grew.map_or(size, |g| g.2 as i64));
-            self.walk(name, name, "", 0, grew.map(|g| g.1), &mut all)?;
+        for (&name, &size) in self.sizes.iter().filter(|(name, _)| relevant(name)) {
+            // HDF5's own convention: a name without `_t` is a tag.
+            let c_name = if name.ends_with("_t") { name.to_owned() } else { format!("struct {name}") };
+            all.insert(format!("SIZE({c_name})"), size);
+            self.walk(&c_name, name, "", 0, &mut all)?;
         }
-        for (&name, &value) in &self.constants {
-            if PREFIXES.iter().any(|p| name.starts_with(p)) {
-                all.insert(format!("VALUE({name})"), value);
+        for (&name, &value) in self.constants.iter().filter(|(name, _)| relevant(name)) {
+            all.insert(format!("VALUE({name})"), value);
+        }
+        for (entry, before) in BEFORE_2.iter().filter(|_| release.0 < 2) {
+            match before {
+                Some(number) => all.insert((*entry).to_owned(), *number),
+                None => all.remove(*entry),
             }
+            .with_context(|| format!("the bindings have no {entry}"))?;
         }
         Ok(all)
     }
@@ -118,23 +124,24 @@ impl<'a> Rust<'a> {
         at: &str,
         path: &str,
         base: i64,
-        absent: Option<&str>,
         all: &mut BTreeMap<String, i64>,
     ) -> Result<()> {
         for &(field, ty) in self.fields.get(at).map_or(&[][..], |f| f) {
-            if Some(field) == absent {
-                continue;
-            }
             let offset = base
                 + self.offsets.get(&(at, field)).with_context(|| format!("no offset of {at}::{field}"))?;
-            let path = format!("{path}{}", if field == "type_" { "type" } else { field });
+            // bindgen puts `_` behind a name that is a word of Rust.
+            let path = format!("{path}{}", field.trim_end_matches('_'));
             all.insert(format!("FIELD({root}, {path})"), offset);
             if ty.contains("__bindgen") {
-                self.walk(root, ty, &format!("{path}."), offset, absent, all)?;
+                self.walk(root, ty, &format!("{path}."), offset, all)?;
             }
         }
         Ok(())
     }
+}
+
+fn relevant(name: &str) -> bool {
+    !name.contains("__bindgen") && PREFIXES.iter().any(|p| name.starts_with(p))
 }
 
 /// `NAME: type = 12;`; for an enum, bindgen puts the enum's name in front of the constant's.

@@ -4,12 +4,17 @@
 //! of [`Context::world`] that it covers, and records one [`Outcome`] per case and configuration.
 
 mod arrows;
+mod bound;
+mod broken;
+mod examples;
 mod kernels;
 mod latency;
 mod layout;
 mod leak;
+mod options;
 mod panics;
 mod sources;
+mod staged;
 mod summary;
 mod two_hdf5;
 
@@ -37,9 +42,14 @@ fn suites() -> Vec<Box<dyn Suite>> {
     vec![
         Box::new(sources::Sources),
         Box::new(arrows::Arrows),
+        Box::new(bound::Bound),
         Box::new(layout::Layout),
+        Box::new(staged::Staged),
+        Box::new(options::Options),
+        Box::new(examples::Examples),
         Box::new(panics::Panics),
         Box::new(two_hdf5::TwoHdf5),
+        Box::new(broken::Broken),
         Box::new(leak::Leak),
         Box::new(latency::Latency),
         Box::new(kernels::KernelSuite),
@@ -66,10 +76,11 @@ impl Context {
         Connector::new(&self.plugins, &self.scratch.join(format!("{name}.report")))
     }
 
-    /// The same for another suite, or another plugin: with a scratch folder below ours.
-    pub fn nested(&self, name: &str, plugins: &Path, brief: bool) -> Result<Self> {
+    /// For a brief run of another suite with another plugin, with a scratch folder below ours.
+    fn nested(&self, name: &str, plugins: &Path) -> Result<Self> {
         let scratch = empty(self.scratch.join(name))?;
-        Ok(Self { world: self.world.clone(), plugins: plugins.to_owned(), scratch, brief, full: false })
+        let plugins = plugins.to_owned();
+        Ok(Self { world: self.world.clone(), plugins, scratch, brief: true, full: false })
     }
 }
 
@@ -159,14 +170,6 @@ impl Log {
         if !self.quiet {
             println!("      {}", text.as_ref());
         }
-    }
-
-    pub fn outcomes(&self) -> &[Outcome] {
-        &self.outcomes
-    }
-
-    pub fn failures(&self) -> impl Iterator<Item = &Outcome> {
-        self.outcomes.iter().filter(|o| matches!(o.verdict, Verdict::Fail(_)))
     }
 }
 

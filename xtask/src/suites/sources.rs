@@ -3,6 +3,7 @@
 use super::{Context, Log, On, Suite, Verdict};
 use crate::place;
 use crate::proc::{Done, Run};
+use crate::world::Mpi;
 use anyhow::Result;
 
 pub struct Sources;
@@ -16,16 +17,23 @@ impl Suite for Sources {
         "rustfmt, clippy without warnings, and the tests of the crates"
     }
 
-    fn run(&self, _: &Context, log: &mut Log) -> Result<()> {
+    fn run(&self, context: &Context, log: &mut Log) -> Result<()> {
         let on = On::nothing();
         log.case(&on, "cargo fmt --check", cargo(&["fmt", "--all", "--check"]).ok().map(|_| ()));
         let clippy = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
         log.case(&on, "cargo clippy -D warnings", cargo(&clippy).ok().map(|_| ()));
-        let done =
-            cargo(&["test", "--quiet", "--workspace", "--no-fail-fast", "--", "--format=pretty"]).run()?;
+        let done = cargo(&["test", "--quiet", "--workspace", "--no-fail-fast", "--", "--format=pretty"])
+            .env("SAGO_LIBHDF5", libraries(context))
+            .run()?;
         tests(&done, log);
         Ok(())
     }
+}
+
+/// The libhdf5 that tests of crates load into their process: of one MPI, since two in a process do not go together.
+fn libraries(context: &Context) -> String {
+    let ours = context.world.hdf5.iter().filter(|hdf5| hdf5.mpi == Mpi::Mpich);
+    ours.map(|hdf5| hdf5.lib().join("libhdf5.so").display().to_string()).collect::<Vec<_>>().join(":")
 }
 
 fn cargo(args: &[&str]) -> Run {

@@ -1,0 +1,134 @@
+//! Suite `options`: the words after the connector's name. Wrong ones fail the open with a sentence that helps; right
+//! ones do what they say, stacking over and under another connector included.
+
+use super::{Context, Log, On, Suite};
+use crate::connector::native;
+use crate::proc::{Done, Run};
+use crate::{mpi, place};
+use anyhow::{Context as _, Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub struct Options;
+
+/// Options that are refused, and what the error stack must say of them.
+const REFUSED: &[(&str, &str)] = &[
+    ("reprot=stderr", "unknown option `reprot`; did you mean `report`?"),
+    ("report", "option `report` has no value; write `report=...`"),
+    ("report=", "it takes `stderr` or the path of a file to append to, for example `report=/tmp/sago.jsonl`"),
+    ("report=stderr report=stderr", "option `report` is given twice"),
+    ("under_info={", "the `{` at character 12 of the options is never closed"),
+    ("under_vol=a/b", "option `under_vol` cannot be `a/b`"),
+    ("under_vol=sago under_info={x=1}", "unknown option `x`"),
+    ("under_vol=no_such_connector", "can't find plugin"),
+    ("under_vol=60000", "can't find plugin"),
+];
+
+/// Connectors that are accepted, with `REPORT` for the report's path, and how many files Sago must have created.
+const ACCEPTED: &[(&str, u64)] = &[
+    ("sago report=REPORT", 1),
+    ("sago ;; report={REPORT} ; under_vol=native", 1),
+    ("sago under_vol=0;under_info={};report=REPORT", 1),
+    ("sago report=REPORT under_vol=pass_through under_info={under_vol=0;under_info={};}", 1),
+    ("sago report=REPORT under_vol=sago under_info={under_vol=0}", 2),
+    ("pass_through under_vol=7246;under_info={report=REPORT;};", 1),
+];
+
+const BUILT_IN: &str = "under_vol=pass_through";
+
+impl Suite for Options {
+    fn name(&self) -> &'static str {
+        "options"
+    }
+
+    fn about(&self) -> &'static str {
+        "options are understood or refused with a sentence that helps; connectors stack"
+    }
+
+    fn run(&self, context: &Context, log: &mut Log) -> Result<()> {
+        for hdf5 in &context.world.hdf5 {
+            let on = On::hdf5(hdf5);
+            let program =
+                mpi::program(hdf5, &context.scratch, &place::root().join("tests/options/options.c"))?;
+            let trial = Trial { context, program };
+            let plain = trial.native()?;
+            for (words, sentence) in REFUSED {
+                log.case(&on, format!("refused: {words}"), trial.refused(words, sentence));
+            }
+            for (connector, files) in ACCEPTED {
+                if connector.contains(BUILT_IN) && hdf5.version.starts_with("1.") {
+                    log.skip(
+                        &on,
+                        *connector,
+                        "before 2.0 HDF5 knows its pass-through connector only by environment",
+                    );
+                    continue;
+                }
+                log.case(&on, format!("accepted: {connector}"), trial.accepted(connector, *files, &plain));
+            }
+            log.case(&on, "report=stderr", trial.to_stderr());
+        }
+        Ok(())
+    }
+}
+
+struct Trial<'c> {
+    context: &'c Context,
+    program: PathBuf,
+}
+
+impl Trial<'_> {
+    fn file(&self) -> PathBuf {
+        self.context.scratch.join("options.h5")
+    }
+
+    fn command(&self) -> Run {
+        Run::new(&self.program).arg(self.file()).limit(Duration::from_secs(60))
+    }
+
+    /// The bytes of the file that native HDF5 makes.
+    fn native(&self) -> Result<Vec<u8>> {
+        native(self.command()).ok()?;
+        Ok(fs::read(self.file())?)
+    }
+
+    fn through(&self, connector: &str) -> Result<Done> {
+        self.command()
+            .env("HDF5_PLUGIN_PATH", &self.context.plugins)
+            .env("HDF5_VOL_CONNECTOR", connector)
+            .run()
+    }
+
+    fn refused(&self, words: &str, sentence: &str) -> Result<()> {
+        let done = self.through(&format!("sago {words}"))?;
+        ensure!(done.stdout.trim() == "failed: create", "H5Fcreate did not fail:\n{}", done.explain());
+        ensure!(done.stderr.contains(sentence), "`{sentence}` is not in:\n{}", done.explain());
+        Ok(())
+    }
+
+    fn accepted(&self, connector: &str, files: u64, plain: &[u8]) -> Result<()> {
+        let report = self.context.scratch.join("options.report");
+        remove(&report)?;
+        let done = self.through(&connector.replace("REPORT", &report.display().to_string()))?;
+        ensure!(done.success() && done.stdout.trim() == "done", "{}", done.explain());
+        ensure!(fs::read(self.file())? == plain, "the file differs from that of native HDF5");
+        let line = fs::read_to_string(&report).context("no report: Sago was not active")?;
+        let created = format!(r#""file create":{files},"#);
+        ensure!(line.contains(&created), "`{created}` is not in the report: {line}");
+        Ok(())
+    }
+
+    fn to_stderr(&self) -> Result<()> {
+        let done = self.through("sago report=stderr")?;
+        ensure!(done.success() && done.stderr.starts_with(r#"{"sago":"#), "{}", done.explain());
+        Ok(())
+    }
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e.into()),
+        _ => Ok(()),
+    }
+}

@@ -14,21 +14,23 @@
 
 enum { POLLS = 20 };
 
-typedef unsigned (*Progress)(void *);
-
-/* In Python, MPI and what it needs are loaded locally: then only the library itself can be asked. */
-static Progress find(void)
+/* In Python, MPI and what it needs are loaded locally: then only the libraries themselves can be asked. */
+static void *find(const char *name)
 {
-    Progress next = (Progress) dlsym(RTLD_NEXT, "ucp_worker_progress");
-    return next ? next
-                : (Progress) dlsym(dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD), "ucp_worker_progress");
+    static const char *const libraries[] = {"libucp.so.0", "libmpich.so.12", "libmpi.so.40"};
+    void *found = dlsym(RTLD_NEXT, name);
+    for (int i = 0; i < 3 && !found; i++) {
+        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+        if (library) found = dlsym(library, name);
+    }
+    return found;
 }
 
 unsigned ucp_worker_progress(void *worker)
 {
-    static Progress real;
+    static unsigned (*real)(void *);
     static __thread unsigned empty;
-    if (!real) real = find();
+    if (!real) real = (unsigned (*)(void *)) find("ucp_worker_progress");
     unsigned events = real(worker);
     if (events) empty = 0;
     else if (++empty > POLLS) sched_yield();
@@ -42,7 +44,7 @@ static void schedule(int policy, int priority)
 
 int MPI_Init(int *argc, char ***argv)
 {
-    int result = ((int (*)(int *, char ***)) dlsym(RTLD_NEXT, "PMPI_Init"))(argc, argv);
+    int result = ((int (*)(int *, char ***)) find("PMPI_Init"))(argc, argv);
     schedule(SCHED_RR, 1);
     return result;
 }
@@ -50,5 +52,5 @@ int MPI_Init(int *argc, char ***argv)
 int MPI_Finalize(void)
 {
     schedule(SCHED_OTHER, 0);
-    return ((int (*)(void)) dlsym(RTLD_NEXT, "PMPI_Finalize"))();
+    return ((int (*)(void)) find("PMPI_Finalize"))();
 }

@@ -30,10 +30,11 @@ def main():
     connector = BUILTIN if options.builtin else Mode("sago", "sago", "sago report={report}", plugins, reports=True)
     suite = suites.SUITES[options.suite]
     expected = compare.Expected(HERE / "expected.toml")
+    chosen = options.only or suite.environments[: 1 if options.extent == "brief" else None]
     units = [
         unit
         for environment in environments(world)
-        if environment.name in (options.only or suite.environments)
+        if environment.name in chosen
         for unit in suite.units(environment, options.extent)
     ]
     shutil.rmtree(options.scratch, ignore_errors=True)

@@ -8,6 +8,8 @@ from harness.unit import HERE, Unit
 
 PYTEST = ("-m", "pytest", "-q", "-p", "harness.pytest_record", "-p", "no:cacheprovider", "-c", "/dev/null")
 
+BRIEF = ["test_attrs.py", "test_dataset_getitem.py", "test_slicing.py"]
+
 # Modules of PyTables by weight, so that units are even; test_garbage looks at what the others left and comes last.
 TABLES = [
     ["test_tables", "test_links", "test_types", "test_lists", "test_garbage"],
@@ -33,6 +35,9 @@ class Suite:
 def h5py(environment, extent):
     """The tests that h5py ships in its wheels, in two halves of about equal size."""
     tests = environment.packages / "h5py" / "tests"
+    if extent == "brief":
+        yield _pytest(environment, "brief", tests.parent, [tests / name for name in BRIEF])
+        return
     halves = [[], []]
     for path in sorted(tests.rglob("test_*.py"), key=lambda path: (-path.stat().st_size, path.name)):
         min(halves, key=_bytes).append(path)

@@ -13,6 +13,7 @@ mod layout;
 mod leak;
 mod options;
 mod panics;
+mod python;
 mod sources;
 mod staged;
 mod summary;
@@ -52,6 +53,7 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(broken::Broken),
         Box::new(leak::Leak),
         Box::new(latency::Latency),
+        Box::new(python::Python),
         Box::new(kernels::KernelSuite),
     ]
 }

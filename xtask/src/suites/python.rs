@@ -3,8 +3,9 @@
 //! everything is, and records what it found.
 
 use super::{Context, Log, On, Suite, Verdict};
+use crate::connector::native;
 use crate::proc::Run;
-use crate::world::Mpi;
+use crate::world::{self, Mpi};
 use crate::{mpi, paths, place};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
@@ -18,6 +19,8 @@ pub struct Python;
 const PARTS: [&str; 6] = ["h5py", "unused", "h5py-mpi", "parallel", "mixed", "tables"];
 /// What a brief run looks at: our own programs are quick, and compare files to the byte.
 const BRIEF: [&str; 2] = ["h5py", "mixed"];
+/// The environment whose Python runs the comparison itself.
+const RUNNER: &str = "h5py-3.16";
 const LIMIT: Duration = Duration::from_secs(3000);
 
 impl Suite for Python {
@@ -30,6 +33,10 @@ impl Suite for Python {
     }
 
     fn run(&self, context: &Context, log: &mut Log) -> Result<()> {
+        let python = context.world.python(RUNNER)?;
+        if !context.brief {
+            log.case(&On::python(python), "the harness itself", harness(python, &context.scratch));
+        }
         let world = context.scratch.join("world.json");
         fs::write(&world, serde_json::to_vec(&paths::describe(&context.world)?)?)?;
         let parts: &[&str] = if context.brief { &BRIEF } else { &PARTS };
@@ -42,9 +49,21 @@ impl Suite for Python {
     }
 }
 
+/// What runs and compares must itself notice what it is there for.
+fn harness(python: &world::Python, scratch: &Path) -> Result<()> {
+    let tests = place::root().join("tests/python");
+    let run = Run::new(python.python())
+        .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--basetemp"])
+        .arg(scratch.join("harness"))
+        .arg(tests.join("selftest/test_harness.py"))
+        .envs(python.env.clone())
+        .env("PYTHONPATH", tests);
+    native(run).limit(LIMIT).ok().map(|_| ())
+}
+
 fn compare(part: &str, world: &Path, context: &Context, log: &mut Log) -> Result<()> {
     let scratch = context.scratch.join(part);
-    let mut run = Run::new(context.world.python("h5py-3.16")?.python())
+    let mut run = Run::new(context.world.python(RUNNER)?.python())
         .arg(place::root().join("tests/python/run.py"))
         .arg(part)
         .arg("--world")

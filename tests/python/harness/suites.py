@@ -8,6 +8,8 @@ from harness.unit import HERE, Unit
 
 PYTEST = ("-m", "pytest", "-q", "-p", "harness.pytest_record", "-p", "no:cacheprovider", "-c", "/dev/null")
 
+BRIEF = ["test_attrs.py", "test_dataset_getitem.py", "test_slicing.py"]
+
 # Modules of PyTables by weight, so that units are even; test_garbage looks at what the others left and comes last.
 TABLES = [
     ["test_tables", "test_links", "test_types", "test_lists", "test_garbage"],
@@ -26,6 +28,8 @@ class Suite:
     name: str
     environments: tuple
     units: Callable
+    # Through which connector: ours, or none although the plugin is there to be found.
+    mode: str = "connector"
     # Our own programs: all pass, and the files that they leave in HARNESS_KEPT are equal to the byte.
     ours: bool = False
 
@@ -33,6 +37,9 @@ class Suite:
 def h5py(environment, extent):
     """The tests that h5py ships in its wheels, in two halves of about equal size."""
     tests = environment.packages / "h5py" / "tests"
+    if extent == "brief":
+        yield _pytest(environment, "brief", tests.parent, [tests / name for name in BRIEF])
+        return
     halves = [[], []]
     for path in sorted(tests.rglob("test_*.py"), key=lambda path: (-path.stat().st_size, path.name)):
         min(halves, key=_bytes).append(path)
@@ -47,6 +54,14 @@ def _pytest(environment, name, root, paths, *options, **more):
 
 def _bytes(paths):
     return sum(Path(path).stat().st_size for path in paths)
+
+
+def unused(environment, extent):
+    """The plugin is in HDF5_PLUGIN_PATH and not chosen. HDF5 asks it whenever a file cannot be opened."""
+    tests = environment.packages / "h5py" / "tests"
+    names = ["test_errors.py", "test_file.py", "test_file2.py", "test_h5f.py", "test_h5pl.py"]
+    paths = [tests / name for name in names if (tests / name).exists()]
+    yield _pytest(environment, "files", tests.parent, paths)
 
 
 def tables(environment, extent):
@@ -81,6 +96,7 @@ SUITES = {
     suite.name: suite
     for suite in [
         Suite("h5py", ("h5py-3.16", "h5py-3.14", "h5py-3.11"), h5py),
+        Suite("unused", ("h5py-3.16", "h5py-3.14", "h5py-3.11"), unused, mode="unused"),
         Suite("tables", ("tables",), tables),
         Suite("parallel", ("parallel",), parallel, ours=True),
         Suite("h5py-mpi", ("parallel",), h5py_mpi),

@@ -1,6 +1,5 @@
 """One process (or one MPI job) of tests in one mode, to its end: a crash is one test's outcome, and the rest goes on."""
 
-import itertools
 import json
 import os
 import signal
@@ -10,6 +9,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
 PROCESS_SECONDS_MAX = 1800
+# After so many crashes the tests that are left count as not run.
+ATTEMPTS_MAX = 12
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def run(unit, mode, folder):
     folder = folder / unit.environment.name / unit.name / mode.name
     (folder / "kept").mkdir(parents=True)
     result = Run(kept=folder / "kept")
-    for attempt in itertools.count(1):
+    for attempt in range(1, ATTEMPTS_MAX + 1):
         before = len(result.outcomes)
         process = _Process(unit, mode, folder / str(attempt), result)
         if process.run() or len(result.outcomes) == before:

@@ -6,13 +6,16 @@
 mod arrows;
 mod bound;
 mod broken;
+mod conform;
 mod examples;
+mod kernels;
 mod latency;
 mod layout;
 mod leak;
 mod mpi;
 mod options;
 mod panics;
+mod python;
 mod sources;
 mod staged;
 mod summary;
@@ -50,9 +53,12 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(panics::Panics),
         Box::new(mpi::Transport),
         Box::new(two_hdf5::TwoHdf5),
+        Box::new(conform::Conform),
         Box::new(broken::Broken),
         Box::new(leak::Leak),
         Box::new(latency::Latency),
+        Box::new(python::Python),
+        Box::new(kernels::KernelSuite),
     ]
 }
 
@@ -66,6 +72,8 @@ pub struct Context {
     pub scratch: PathBuf,
     /// Only as much as shows whether the plugin works at all: one configuration, the first cases.
     pub brief: bool,
+    /// All combinations, however long they take.
+    pub full: bool,
 }
 
 impl Context {
@@ -77,7 +85,8 @@ impl Context {
     /// For a brief run of another suite with another plugin, with a scratch folder below ours.
     fn nested(&self, name: &str, plugins: &Path) -> Result<Self> {
         let scratch = empty(self.scratch.join(name))?;
-        Ok(Self { world: self.world.clone(), plugins: plugins.to_owned(), scratch, brief: true })
+        let plugins = plugins.to_owned();
+        Ok(Self { world: self.world.clone(), plugins, scratch, brief: true, full: false })
     }
 }
 
@@ -178,7 +187,7 @@ pub fn list() {
 }
 
 /// Sets up, stages, and runs the suites (all, or those named).
-pub fn test(only: &[String]) -> Result<ExitCode> {
+pub fn test(only: &[String], full: bool) -> Result<ExitCode> {
     let all = suites();
     if let Some(unknown) = only.iter().find(|o| !all.iter().any(|s| s.name() == o.as_str())) {
         bail!("no suite `{unknown}`; `cargo xtask test --list` names them");
@@ -189,7 +198,7 @@ pub fn test(only: &[String]) -> Result<ExitCode> {
     let mut outcomes = Vec::new();
     for suite in all.iter().filter(|s| only.is_empty() || only.iter().any(|o| o == s.name())) {
         let scratch = scratch(suite.name())?;
-        let context = Context { world: world.clone(), plugins: plugin_dir(), scratch, brief: false };
+        let context = Context { world: world.clone(), plugins: plugin_dir(), scratch, brief: false, full };
         println!("test: {}: {}", suite.name(), suite.about());
         let mut log = Log::new(suite.name());
         if let Err(e) = suite.run(&context, &mut log) {

@@ -1,5 +1,14 @@
-//! Where bytes lie in a file. Invariant: the extents of an [`ExtentList`] are never empty, and two neighbours in
-//! the list that touch in order are one extent.
+//! Where bytes lie in a file: single runs of bytes, lists in a program's order ([`ExtentList`]), sets with their
+//! algebra ([`ExtentSet`]), and regular patterns of runs ([`Run`]). Invariant: the extents of an [`ExtentList`] are
+//! never empty, and two neighbours in the list that touch in order are one extent.
+
+mod coverage;
+mod run;
+mod set;
+
+pub use coverage::fuse;
+pub use run::{Block, Run, RunList};
+pub use set::ExtentSet;
 
 /// A position in a file, in bytes from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,7 +19,7 @@ pub struct FileOffset(pub u64);
 pub struct ByteLen(pub u64);
 
 /// A run of bytes: `offset .. offset + len`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Extent {
     pub offset: FileOffset,
     pub len: ByteLen,
@@ -24,6 +33,13 @@ impl Extent {
     /// One past the last byte.
     pub const fn end(self) -> u64 {
         self.offset.0 + self.len.0
+    }
+
+    /// The bytes that both have, if any.
+    pub fn overlap(self, other: Self) -> Option<Self> {
+        let start = self.offset.0.max(other.offset.0);
+        let end = self.end().min(other.end());
+        (start < end).then(|| Self::new(start, end - start))
     }
 }
 

@@ -17,7 +17,7 @@
     X(contiguous) X(chunked) X(filtered) X(compact) X(fill) X(extend) X(convert) X(compound) X(vlen) X(references)   \
     X(attributes) X(links) X(userlinks) X(external_links) X(mounts) X(iteration) X(copy) X(refresh) X(flush)         \
     X(async) X(multi) X(chunk_io) X(userblock) X(collective_metadata) X(committed) X(virtual_) X(external)           \
-    X(objects) X(tokens) X(files) X(drivers) X(memory) X(dataset_info) X(selections) X(transfer) X(names)            \
+    X(objects) X(tokens) X(files) X(drivers) X(memory) X(dataset_info) X(selections) X(transfer) X(names) X(lists)   \
     X(old_api) X(swmr) X(reopen_library) X(callbacks) X(deep) X(errors_open) X(errors_data) X(errors_names)          \
     X(errors_file) X(errors_more)
 

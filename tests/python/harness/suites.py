@@ -13,14 +13,18 @@ BRIEF = ["test_attrs.py", "test_dataset_getitem.py", "test_slicing.py"]
 # Modules of PyTables by weight, so that units are even; test_garbage looks at what the others left and comes last.
 TABLES = [
     ["test_tables", "test_links", "test_types", "test_lists", "test_garbage"],
-    ["test_queries", "test_expression"],
-    ["test_indexes", "test_indexvalues", "test_index_backcompat", "test_large_tables"],
+    ["test_indexes", "test_indexvalues", "test_index_backcompat"],
     [
         "test_attributes", "test_basics", "test_create", "test_backcompat", "test_tablesMD", "test_array",
         "test_earray", "test_carray", "test_vlarray", "test_tree", "test_timetype", "test_do_undo", "test_enum",
-        "test_nestedtypes", "test_hdf5compat", "test_numpy", "test_aux", "test_utils", "test_direct_chunk",
+        "test_nestedtypes", "test_hdf5compat", "test_numpy", "test_expression", "test_aux", "test_utils",
+        "test_direct_chunk",
     ],
 ]  # fmt: skip
+# Minutes of queries on in-memory indices with few calls of HDF5, and tables of more than 2**31 rows.
+TABLES_LONG = [["test_queries"], ["test_large_tables"]]
+# Appends row by row to fill a buffer that is as large as the processor's cache: half a minute for one call each.
+TABLES_LONG_TESTS = ("tables.tests.test_timetype.CompareTestCase.test03b_Compare64EArray",)
 
 
 @dataclass(frozen=True)
@@ -65,9 +69,12 @@ def unused(environment, extent):
 
 
 def tables(environment, extent):
-    for number, modules in enumerate(TABLES, 1):
+    """PyTables' own tests in its light mode: three quarters of them, or all."""
+    full = extent == "full"
+    for number, modules in enumerate(TABLES + TABLES_LONG if full else TABLES, 1):
         names = [f"tables.tests.{module}" for module in modules]
-        yield Unit(environment, f"part-{number}", ("-m", "harness.unittest_record", *names))
+        command = ("-m", "harness.unittest_record", *names)
+        yield Unit(environment, f"part-{number}", command, skipped=() if full else TABLES_LONG_TESTS)
 
 
 def mixed(environment, extent):

@@ -49,6 +49,12 @@ def test_a_report_that_is_missing_is_a_problem(tmp_path):
     assert "shows files of 0" in problem
 
 
+def test_tests_that_cannot_start_are_a_problem(tmp_path):
+    nothing = run(Unit(HERE, "nothing", ("-c", "")), NATIVE, tmp_path)
+    assert len(nothing.problems) == 2
+    assert compare.compare(nothing, nothing, {}, set()).failures
+
+
 def test_unittest_outcomes_are_recorded_and_repeated_tests_get_numbers(tmp_path):
     code = f"import sys; sys.path.insert(0, {str(SAMPLE)!r}); from harness import unittest_record; unittest_record.main(['cases'])"
     result = run(Unit(HERE, "cases", ("-c", code)), NATIVE, tmp_path)
@@ -82,6 +88,11 @@ def test_every_kind_of_difference_fails():
     assert failures({"a": "failed OSError"}, {"a": "failed KeyError"})
     assert failures({"a": "passed"}, {})
     assert failures({}, {"a": "passed"})
+
+
+def test_a_crash_is_never_equal():
+    crash = Run({"a": Outcome("died of SIGSEGV", cut_short=True)})
+    assert compare.compare(crash, crash, {}, set()).failures
 
 
 def test_a_known_difference_passes_as_long_as_it_is_there():

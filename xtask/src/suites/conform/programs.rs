@@ -98,8 +98,7 @@ fn build(hdf5: &Hdf5, name: &str, sources: &[PathBuf]) -> Result<PathBuf> {
         file.hash(&mut hasher);
         fs::read(file)?.hash(&mut hasher);
     }
-    let program =
-        place::target()?.join(format!("xtask/programs/{:016x}", hasher.finish())).join(name);
+    let program = place::target()?.join(format!("xtask/programs/{:016x}", hasher.finish())).join(name);
     if !program.exists() {
         let unfinished = program.with_extension("new");
         let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();

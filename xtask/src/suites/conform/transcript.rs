@@ -30,7 +30,9 @@ pub fn compare(native: &str, through: &str) -> Option<String> {
     for i in 0..native.len().max(through.len()) {
         let difference = match (native.get(i), through.get(i)) {
             (Some(n), Some(t)) if n.line == t.line => compare_stacks(n, t),
-            (Some(n), Some(t)) => Some(format!("natively:  {}\nconnector: {}{}", n.line, t.line, indented(&t.frames))),
+            (Some(n), Some(t)) => {
+                Some(format!("natively:  {}\nconnector: {}{}", n.line, t.line, indented(&t.frames)))
+            }
             (Some(n), None) => Some(format!("natively:  {}\nconnector: nothing more", n.line)),
             (None, Some(t)) => Some(format!("natively:  nothing more\nconnector: {}", t.line)),
             (None, None) => None,
@@ -54,10 +56,11 @@ pub fn first_difference(a: &str, b: &str) -> Option<String> {
         return None;
     }
     let mut lines = a.lines().zip(b.lines());
-    Some(lines.find(|(a, b)| a != b).map_or_else(
-        || "one is longer".to_owned(),
-        |(a, b)| format!("first:  {a}\nsecond: {b}"),
-    ))
+    Some(
+        lines
+            .find(|(a, b)| a != b)
+            .map_or_else(|| "one is longer".to_owned(), |(a, b)| format!("first:  {a}\nsecond: {b}")),
+    )
 }
 
 fn entries(text: &str) -> Vec<Entry<'_>> {

@@ -38,6 +38,10 @@ impl Suite for Transport {
         "ranks on MPICH, Open MPI and the MPI-5 standard ABI, by one library that links none of them"
     }
 
+    fn on_request(&self) -> bool {
+        true
+    }
+
     fn run(&self, context: &Context, log: &mut Log) -> Result<()> {
         let library = library()?;
         let installations = installations()?;

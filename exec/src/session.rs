@@ -53,6 +53,9 @@ impl Session {
     /// Collective. The session talks in a group of its own with the same ranks.
     pub fn open(ranks: &dyn Transport, storage: Arc<dyn Storage>, setting: Setting) -> Result<Self, Error> {
         let ranks = ranks.split(Some(0), ranks.rank() as u32)?.ok_or(Error::Garbled)?;
+        if !ranks.one_node() {
+            return Err(Error::SeveralNodes);
+        }
         let node = ranks.split_by_node()?;
         let nodes = ranks.nodes()?;
         let here = nodes[ranks.rank()];
@@ -67,10 +70,12 @@ impl Session {
         let placed: Vec<NodeId> = nodes.iter().map(|node| NodeId(*node as u32)).collect();
         let machine = match setting.config.machine.as_str() {
             "" => Machine::unknown(placed),
-            text => text
-                .parse()
-                .map(|machine: Machine| machine.with_ranks(placed))
-                .unwrap_or_else(|_| unreachable!()),
+            text => {
+                let machine: Result<Machine, _> = text.parse();
+                let refused =
+                    |error| Error::Refused { rank: ranks.rank(), reason: format!("in the machine: {error}") };
+                machine.map_err(refused)?.with_ranks(placed)
+            }
         };
         let (last, writer, arena, pack, stats) = (None, None, None, Vec::new(), Stats::default());
         Ok(Self { ranks, node, storage, setting, machine, local, last, writer, arena, pack, stats })

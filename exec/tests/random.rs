@@ -1,5 +1,7 @@
 //! Random patterns on ranks that are threads, compared byte by byte with a plain reference.
 
+#![allow(clippy::unwrap_used)] // In a test.
+
 use sago_core::config::Config;
 use sago_core::cost::Calibration;
 use sago_core::declare::{Declaration, Declared, Direction};

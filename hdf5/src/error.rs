@@ -43,6 +43,12 @@ pub fn preserve<T>(library: &Library, work: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Whether the stack has entries: HDF5 is on its way back from a failure.
+pub fn pending(library: &Library) -> bool {
+    // SAFETY: a plain value. It is one of the few functions that leave the stack alone.
+    unsafe { (library.fns.H5Eget_num)(H5E_DEFAULT) > 0 }
+}
+
 /// Adds an entry `text` by `callback` to the error stack.
 pub fn push(library: &Library, callback: &str, text: &str) {
     let c_string = |text: &str| CString::new(text.replace('\0', " ")).unwrap_or_default();

@@ -120,14 +120,19 @@ impl Library {
         // SAFETY: `handle` came from dlopen and is kept for good.
         let fns = unsafe { Functions::bind(handle) }
             .map_err(|name| BindError::NoSymbol { path: path.clone(), name })?;
-        let (mut major, mut minor, mut patch) = (0, 0, 0);
-        // SAFETY: three places to write to.
-        unsafe { (fns.H5get_libversion)(&mut major, &mut minor, &mut patch) };
-        let version = (major, minor, patch);
+        let version = (0, 0, 0);
+        let mut library = Self { slot, handle: handle as usize, path, version, fns, native: OnceLock::new() };
+        let (mut major, mut minor, mut patch) = version;
+        // HDF5 may load us while it looks for someone to open a file, with the reason why it could not on the stack.
+        crate::error::preserve(&library, || {
+            // SAFETY: three places to write to.
+            unsafe { (library.fns.H5get_libversion)(&mut major, &mut minor, &mut patch) }
+        });
+        library.version = (major, minor, patch);
         if (major, minor) < (1, 14) {
-            return Err(BindError::TooOld { path, version });
+            return Err(BindError::TooOld { path: library.path, version: library.version });
         }
-        Ok(Self { slot, handle: handle as usize, path, version, fns, native: OnceLock::new() })
+        Ok(library)
     }
 }
 
@@ -213,6 +218,7 @@ functions! {
     H5get_libversion(*mut c_uint, *mut c_uint, *mut c_uint) -> herr_t;
     H5allocate_memory(usize, bool) -> *mut c_void;
 
+    H5Eget_num(hid_t) -> isize;
     H5Eget_current_stack() -> hid_t;
     H5Eset_current_stack(hid_t) -> herr_t;
     H5Eregister_class(*const c_char, *const c_char, *const c_char) -> hid_t;

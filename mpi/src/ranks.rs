@@ -37,14 +37,17 @@ impl Default for Options {
     }
 }
 
+type Progress = Rc<dyn Fn() -> Result<(), Error>>;
+
 /// The ranks of a communicator.
 pub struct MpiRanks {
     comm: Rc<Comm>,
     one_node: bool,
     board: Option<Board>,
     wait: Rc<dyn Wait>,
-    /// What serves other nodes; inherited by subgroups, whose members may be targets of puts in the larger group.
-    progress: Option<Rc<dyn Fn() -> Result<(), Error>>>,
+    /// What serves other ranks while we wait, where they reach us through MPI; inherited by subgroups, whose members may
+    /// be targets of puts in the larger group.
+    progress: Option<Progress>,
     options: Options,
 }
 
@@ -64,31 +67,24 @@ impl MpiRanks {
         RawComm(self.comm.handle())
     }
 
-    fn on(
-        comm: Comm,
-        progress: Option<Rc<dyn Fn() -> Result<(), Error>>>,
-        options: Options,
-    ) -> Result<Self, Error> {
+    fn on(comm: Comm, progress: Option<Progress>, options: Options) -> Result<Self, Error> {
         let node = comm.split_by_node()?;
         let one_node = node.size() == comm.size();
         node.free()?;
-        let comm = Rc::new(comm);
-        let progress = match progress {
-            None if !one_node => {
-                let comm = Rc::clone(&comm);
-                Some(Rc::new(move || comm.progress()) as Rc<dyn Fn() -> Result<(), Error>>)
-            }
-            inherited => inherited,
-        };
-        let wait: Rc<dyn Wait> =
-            Rc::new(progress.clone().map_or_else(Polite::default, Polite::with_progress));
         // Ranks that MPI counts to one node but that cannot map each other's memory are as if on several.
         let shared = if one_node && options.board {
-            shm::share(&comm, &*wait, Board::SEGMENT_BYTES).ok()
+            shm::share(&comm, &Polite::default(), Board::SEGMENT_BYTES).ok()
         } else {
             None
         };
         let one_node = one_node && (shared.is_some() || !options.board);
+        let comm = Rc::new(comm);
+        let progress = progress.or_else(|| {
+            let served = Rc::clone(&comm);
+            shared.is_none().then(|| Rc::new(move || served.progress()) as Progress)
+        });
+        let wait: Rc<dyn Wait> =
+            Rc::new(progress.clone().map_or_else(Polite::default, Polite::with_progress));
         let board = shared.map(|shared| Board::new(shared, comm.rank(), comm.size(), Rc::clone(&wait)));
         Ok(Self { comm, one_node, board, wait, progress, options })
     }

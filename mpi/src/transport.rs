@@ -46,7 +46,8 @@ pub trait Transport {
     /// Memory that other ranks can reach from afar, zeroed: `bytes` of it on this rank.
     ///
     /// Make it on the whole group and let subgroups use it: Open MPI 4.1 confuses windows that two halves of a
-    /// group make at the same time on one node.
+    /// group make at the same time on one node. Some MPI set-ups have no windows between nodes at all and say so here,
+    /// on every rank: then messages are the way.
     fn window(&self, bytes: usize) -> Result<Box<dyn Window>, Error>;
 
     /// Returns once `done` holds for the signal's value: a short spin, then sleep.

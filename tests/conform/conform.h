@@ -38,7 +38,7 @@ typedef struct {
     const char *name;
     void (*run)(void);
     unsigned variants;
-    int      ranks_min, ranks_max; /* for the parallel variants; 0, 0 means 1 to 4 */
+    int      ranks_min, ranks_max; /* for the parallel variants; 0, 0 means 1 to 4, or 2 to 3 in the newest format */
 } Case;
 
 typedef struct {

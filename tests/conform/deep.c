@@ -22,7 +22,7 @@ static void deep_tree(void)
 
 static void many_open(void)
 {
-    enum { MANY = 100 };
+    enum { MANY = 40 };
     hid_t file = make_file("m.h5"), d[MANY], s = space1(4);
     int   bad = 0, values[4], sum = 0;
     for (int i = 0; i < MANY; i++) {

@@ -173,6 +173,37 @@ static void part_of_the_ranks(void)
     MPI_Comm_free(&half);
 }
 
+/* The program frees its communicator and hints as soon as the file is open. */
+static void freed_early(void)
+{
+    MPI_Comm comm;
+    MPI_Info info, back = MPI_INFO_NULL;
+    int      keys = 0, found = 0;
+    char     value[MPI_MAX_INFO_VAL + 1] = "";
+    hid_t    list = H5Pcreate(H5P_FILE_ACCESS);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "cb_nodes", "1");
+    MPI_Info_set(info, "of_no_use", "to anybody");
+    RC(H5Pset_fapl_mpio(list, comm, info));
+    hid_t file = ID(H5Fcreate("f.h5", H5F_ACC_TRUNC, H5P_DEFAULT, list));
+    MPI_Comm_free(&comm);
+    MPI_Info_free(&info);
+    RC(H5Pclose(list));
+    hid_t d = make_ints(file, "d", 16, 3);
+    read_ints(d, "data");
+    list = ID(H5Fget_access_plist(file));
+    RC(H5Pget_fapl_mpio(list, &comm, &back));
+    RC(H5Pclose(list));
+    RC(H5Dclose(d));
+    RC(H5Fclose(file));
+    MPI_Info_get_nkeys(back, &keys);
+    MPI_Info_get(back, "of_no_use", MPI_MAX_INFO_VAL, value, &found);
+    note("%d hints, %s", keys, found ? value : "not kept");
+    MPI_Comm_free(&comm);
+    MPI_Info_free(&back);
+}
+
 /* A file on COMM_SELF per rank, open together with one on all ranks. */
 static void alone_and_together(void)
 {
@@ -200,4 +231,4 @@ static void alone_and_together(void)
 CASES(drivers, {"sec2", sec2, SERIAL}, {"stdio", stdio, SERIAL}, {"core", core, SERIAL}, {"split", split, SERIAL}, {"family", family, SERIAL},
       {"log", log_driver, SERIAL}, {"serial_handle", serial_handle, SERIAL},
       {"mpi_through_the_file", mpi_through_the_file, BOTH_PARALLEL}, {"part_of_the_ranks", part_of_the_ranks, PARALLEL, 2, 4},
-      {"alone_and_together", alone_and_together, PARALLEL})
+      {"alone_and_together", alone_and_together, PARALLEL}, {"freed_early", freed_early, PARALLEL})

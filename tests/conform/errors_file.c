@@ -1,6 +1,9 @@
 /* Errors: files that are missing, foreign, damaged, cut short, locked, or already open in another way. */
 #include "conform.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 static void write_text(const char *name, const char *text, size_t size)
 {
     if (solo_begin()) {
@@ -87,6 +90,31 @@ static void cut_short(void)
     ID(H5Fopen("c.h5", H5F_ACC_RDONLY, fapl()));
 }
 
+/* Writing beyond a limit fails as a full disk does: in the transfer, in the flush, and in the close. */
+static void no_space(void)
+{
+    static int    values[30000];
+    struct rlimit before, small;
+    hid_t         file = make_file("n.h5");
+    hid_t d = ID(H5Dcreate2(file, "d", H5T_NATIVE_INT, space1(30000), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    RC(H5Fflush(file, H5F_SCOPE_GLOBAL));
+    getrlimit(RLIMIT_FSIZE, &before);
+    small          = before;
+    small.rlim_cur = 20000;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    RC(H5Dwrite(d, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+    hid_t c = ID(H5Dcreate2(file, "c", H5T_NATIVE_INT, space1(30000), H5P_DEFAULT, chunked1(10000), H5P_DEFAULT));
+    RC(H5Dwrite(c, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+    RC(H5Dflush(c));
+    RC(H5Dclose(c));
+    RC(H5Fflush(file, H5F_SCOPE_GLOBAL));
+    setrlimit(RLIMIT_FSIZE, &before);
+    RC(H5Dwrite(d, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+    RC(H5Dclose(d));
+    RC(H5Fclose(file));
+}
+
 /* Open in one way already, wanted in another. */
 static void conflicting(void)
 {
@@ -121,4 +149,5 @@ static void close_degrees(void)
 }
 
 CASES(errors_file, {"foreign", foreign, EVERYWHERE}, {"damaged", damaged, BOTH_SERIAL}, {"cut_short", cut_short, BOTH_SERIAL},
+      {"no_space", no_space, BOTH_SERIAL},
       {"conflicting", conflicting, BOTH_SERIAL | PARALLEL}, {"close_degrees", close_degrees, BOTH_SERIAL | PARALLEL})

@@ -180,6 +180,33 @@ static void back_and_forth(void)
     RC(H5Fclose(a));
 }
 
+/* The program has the target open itself, and sees through one what was done through the other. */
+static void target_is_open(void)
+{
+    unsigned long one = 0, two = 0;
+    make_target("target.h5");
+    hid_t target = open_file("target.h5", H5F_ACC_RDWR), file = make_file("main.h5");
+    RC(H5Lcreate_external("target.h5", "/there", file, "ext", H5P_DEFAULT, H5P_DEFAULT));
+    hid_t g = ID(H5Gopen2(file, "ext", H5P_DEFAULT)), n = make_group(g, "made through the link");
+    RC(H5Gclose(n));
+    RC(H5Lexists(target, "there/made through the link", H5P_DEFAULT));
+    RC(H5Gclose(make_group(target, "there/made directly")));
+    RC(H5Lexists(g, "made directly", H5P_DEFAULT));
+    hid_t owner = ID(H5Iget_file_id(g));
+    RC(H5Fget_fileno(owner, &one));
+    RC(H5Fget_fileno(target, &two));
+    note("the same file %d", one == two);
+    NUM(H5Fget_obj_count(target, H5F_OBJ_ALL));
+    RC(H5Ocopy(file, "ext/d", file, "copy", H5P_DEFAULT, H5P_DEFAULT));
+    RC(H5Aexists_by_name(file, "ext/d", "unit", H5P_DEFAULT));
+    RC(H5Lcopy(file, "ext", g, "deeper", H5P_DEFAULT, H5P_DEFAULT));
+    RC(H5Lcreate_hard(g, "d", file, "hard", H5P_DEFAULT, H5P_DEFAULT));
+    RC(H5Fclose(owner));
+    RC(H5Gclose(g));
+    RC(H5Fclose(file));
+    RC(H5Fclose(target));
+}
+
 /* The cache of external files keeps them open between traversals. */
 static void file_cache(void)
 {
@@ -206,4 +233,4 @@ static void file_cache(void)
 
 CASES(external_links, {"traverse", traverse, EVERYWHERE}, {"broken", broken, EVERYWHERE}, {"prefix", prefix, EVERYWHERE},
       {"access_list", access_list, EVERYWHERE}, {"traversal_callback", traversal_callback, EVERYWHERE},
-      {"back_and_forth", back_and_forth, EVERYWHERE}, {"file_cache", file_cache, BOTH_SERIAL})
+      {"back_and_forth", back_and_forth, EVERYWHERE}, {"target_is_open", target_is_open, EVERYWHERE}, {"file_cache", file_cache, BOTH_SERIAL})

@@ -112,11 +112,12 @@ static void on_the_list(void)
 /* Some ranks have nothing to do in a collective call. */
 static void idle_ranks(void)
 {
-    int   values[10], back[10] = {0};
+    int   values[10], back[10] = {0}, unwritten = -1;
     hid_t all = space1(10 * (hsize_t)nranks);
     file = make_file("i.h5");
-    hid_t lists[] = {H5P_DEFAULT, chunked1(7)};
+    hid_t lists[] = {plist(H5P_DATASET_CREATE), chunked1(7)};
     for (size_t l = 0; l < COUNT(lists); l++) {
+        RC(H5Pset_fill_value(lists[l], H5T_NATIVE_INT, &unwritten));
         hid_t d = ID(H5Dcreate2(file, l ? "chunked" : "contiguous", H5T_NATIVE_INT, all, H5P_DEFAULT, lists[l], H5P_DEFAULT));
         hid_t mine = part1(10 * (hsize_t)nranks, 10 * (hsize_t)rank, rank % 2 ? 0 : 10), from = part1(10, 0, rank % 2 ? 0 : 10);
         for (int i = 0; i < 10; i++)

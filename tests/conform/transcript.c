@@ -21,6 +21,19 @@ static FILE       *out;
 static char        home[4400];        /* the case's directory, hidden in all text */
 static const char *current_call = ""; /* read by the signal handler */
 static long        clock_seconds;
+static int         ids_before[H5I_NTYPES];
+
+/* Identifiers by type: a connector may hold some of its own kind, but none of these after the program let go of its. */
+static void count_ids(int *count)
+{
+    static const H5I_type_t kinds[] = {H5I_FILE,    H5I_GROUP, H5I_DATATYPE,    H5I_DATASPACE,  H5I_DATASET,
+                                       H5I_ATTR,    H5I_MAP,   H5I_GENPROP_LST, H5I_ERROR_STACK, H5I_EVENTSET};
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        hsize_t members     = 0;
+        H5Inmembers(kinds[i], &members);
+        count[kinds[i]] = (int)members;
+    }
+}
 
 void transcript_begin(const char *dir)
 {
@@ -33,6 +46,7 @@ void transcript_begin(const char *dir)
     clock_seconds = 1000000000;
     H5open();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    count_ids(ids_before);
 }
 
 /* Closes all that a case left open, so that the next one finds the library as it was. */
@@ -54,6 +68,11 @@ void transcript_end(void)
     open = H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL);
     if (open != 0)
         fprintf(out, "> cannot be closed: %zd\n", open);
+    int ids_after[H5I_NTYPES] = {0};
+    count_ids(ids_after);
+    for (int i = 0; i < H5I_NTYPES; i++)
+        if (ids_after[i] != ids_before[i])
+            fprintf(out, "> identifiers of type %d: %+d\n", i, ids_after[i] - ids_before[i]);
     fclose(out);
     out          = NULL;
     current_call = "";

@@ -6,7 +6,7 @@ use crate::info::Info;
 use crate::op::Op;
 use sago_hdf5::handle::PropertyList;
 use sago_hdf5::sys::*;
-use sago_hdf5::{Error, Library};
+use sago_hdf5::{Error, Library, error};
 use std::ffi::{c_char, c_uint, c_void};
 use std::ptr;
 use std::sync::Arc;
@@ -74,8 +74,16 @@ unsafe extern "C" fn specific<const SLOT: usize>(
     dxpl: hid_t,
     request: Request,
 ) -> herr_t {
+    let Some(library) = Library::in_slot(SLOT) else { return -1 };
     // SAFETY: HDF5 passes arguments to read; a copy is changed in their place.
     let mut ours = unsafe { *args };
+    if ours.op_type == H5VL_file_specific_t_H5VL_FILE_IS_ACCESSIBLE && error::pending(library) {
+        // HDF5 could not open a file without us, and asks every plugin that it finds. We have no format of our own
+        // to offer, so the answer is no, and the program gets the reason of that failure untouched.
+        // SAFETY: the operation tells which member of the union is there; it holds a place to write to.
+        unsafe { *ours.args.is_accessible.accessible = false };
+        return 0;
+    }
     #[allow(non_upper_case_globals)]
     // SAFETY: the operation tells which member of the union is there.
     let fapl = unsafe {

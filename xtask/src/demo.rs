@@ -48,9 +48,8 @@ pub struct Seen {
 
 /// Runs the program both ways; an error if the connector was not active everywhere or the files differ.
 pub fn compare(hdf5: &Hdf5, plugins: &Path, dir: &Path) -> Result<Seen> {
-    let root = place::root();
-    let demo = mpi::program(hdf5, dir, &root.join("examples/demo.c"))?;
-    let same = mpi::program(hdf5, dir, &root.join("tests/h5same"))?;
+    let demo = mpi::program(hdf5, dir, &place::root().join("examples/demo.c"))?;
+    let same = mpi::h5same(hdf5, dir)?;
     let file = |way: &str| dir.join(format!("{way}-{}-{}.h5", hdf5.version, hdf5.mpi));
     let files = [file("native"), file("sago")];
     let start =

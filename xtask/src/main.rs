@@ -1,5 +1,6 @@
 //! `cargo xtask`: what a person does with this repository, one word each.
 
+mod bench;
 mod bindings;
 mod connector;
 mod demo;
@@ -30,10 +31,12 @@ cargo xtask COMMAND
         build the plugin into DIR/lib, with DIR/env.sh beside it (DIR is plugins unless given)
   bindings [--to FILE]
         make hdf5/src/sys/bindings.rs from the headers of HDF5 2.x
-  test [--only SUITE]... [--list]
-        run all tests, or the suites named
+  test [--only SUITE]... [--full] [--list]
+        run all tests, or the suites named; --full with every combination
   demo
         one MPI program, natively and through the connector: equal files
+  bench [CASE]... [--quick] [--help]
+        measure the I/O kernels natively and through Sago, against the limit
 ";
 
 fn main() -> ExitCode {
@@ -56,6 +59,7 @@ fn command() -> Result<ExitCode> {
             "bindings" => bindings(&mut args)?,
             "test" => return test(&mut args),
             "demo" => demo::run()?,
+            "bench" => bench::command(&mut args)?,
             "help" => print!("{HELP}"),
             other => bail!("no command `{other}`\n\n{HELP}"),
         },
@@ -102,10 +106,11 @@ fn bindings(args: &mut lexopt::Parser) -> Result<()> {
 }
 
 fn test(args: &mut lexopt::Parser) -> Result<ExitCode> {
-    let mut only = Vec::new();
+    let (mut only, mut full) = (Vec::new(), false);
     while let Some(arg) = args.next()? {
         match arg {
             Long("only") => only.push(args.value()?.string()?),
+            Long("full") => full = true,
             Long("list") => {
                 suites::list();
                 return Ok(ExitCode::SUCCESS);
@@ -113,7 +118,7 @@ fn test(args: &mut lexopt::Parser) -> Result<ExitCode> {
             other => return Err(other.unexpected().into()),
         }
     }
-    suites::test(&only)
+    suites::test(&only, full)
 }
 
 fn setup(args: &mut lexopt::Parser) -> Result<()> {

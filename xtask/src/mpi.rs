@@ -62,16 +62,19 @@ pub fn mpiexec_env(mpi: Mpi) -> Vec<(String, String)> {
     vars.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect()
 }
 
-/// A program of one C file, or of all those in a folder, compiled to `NAME-2.2.0-mpich` in `dir`.
+/// A program of one C file, compiled to `NAME-2.2.0-mpich` in `dir`.
 pub fn program(hdf5: &Hdf5, dir: &Path, source: &Path) -> Result<PathBuf> {
     let name = source.file_stem().context("a source has a name")?.to_string_lossy();
     let program = dir.join(format!("{name}-{}-{}", hdf5.version, hdf5.mpi));
-    let mut files = vec![source.to_owned()];
-    if source.is_dir() {
-        files = fs::read_dir(source)?.map(|e| Ok(e?.path())).collect::<Result<_>>()?;
-        files.retain(|f| f.extension().is_some_and(|e| e == "c"));
-        files.sort();
-    }
-    compile(hdf5, &files.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &program)?;
+    compile(hdf5, &[source], &program)?;
+    Ok(program)
+}
+
+/// The program that compares two HDF5 files object by object, from `tests/h5same`.
+pub fn h5same(hdf5: &Hdf5, dir: &Path) -> Result<PathBuf> {
+    let program = dir.join(format!("h5same-{}-{}", hdf5.version, hdf5.mpi));
+    let parts = ["h5same.c", "data.c", "lists.c", "values.c", "walk.c"];
+    let parts = parts.map(|part| place::root().join("tests/h5same").join(part));
+    compile(hdf5, &parts.each_ref().map(PathBuf::as_path), &program)?;
     Ok(program)
 }

@@ -33,7 +33,8 @@ fn missing(ready: bool) -> &'static str {
     if ready { "" } else { "  (not there yet)" }
 }
 
-fn describe(world: &World) -> Result<Value> {
+/// Everything, as JSON.
+pub fn describe(world: &World) -> Result<Value> {
     Ok(json!({
         "cache": place::cache()?,
         "mpich_idle": setup::idle_library(&place::cache()?),

@@ -106,11 +106,11 @@ impl Taken {
     /// Takes `from .. to`, and tells which parts of it were still free.
     fn free_parts(&mut self, from: u64, to: u64, mut free: impl FnMut(u64, u64)) {
         let (mut start, mut end) = (from, to);
-        if let Some((&before, &before_end)) = self.0.range(..=from).next_back() {
-            if before_end >= from {
-                start = before;
-                end = end.max(before_end);
-            }
+        if let Some((&before, &before_end)) = self.0.range(..=from).next_back()
+            && before_end >= from
+        {
+            start = before;
+            end = end.max(before_end);
         }
         let mut at = from;
         let touched: Vec<(u64, u64)> = self.0.range(start..=to).map(|(s, e)| (*s, *e)).collect();

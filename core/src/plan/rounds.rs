@@ -104,7 +104,7 @@ impl Fill {
         let mut at = start;
         while at < end {
             // A long span gets windows of its own, so that all but its first and last are whole stripes.
-            if self.used > 0 && end - at >= self.buffer && at % self.align == 0 {
+            if self.used > 0 && end - at >= self.buffer && at.is_multiple_of(self.align) {
                 self.close();
             }
             let room = self.buffer - self.used;

@@ -39,7 +39,7 @@ pub fn size_bytes(text: &str) -> Option<u64> {
 }
 
 pub fn size_bytes_text(bytes: u64) -> String {
-    let binary = SIZES[1..5].iter().rev().find(|(_, scale)| bytes >= *scale && bytes % scale == 0);
+    let binary = SIZES[1..5].iter().rev().find(|(_, scale)| bytes >= *scale && bytes.is_multiple_of(*scale));
     match binary {
         Some((unit, scale)) => format!("{}{unit}", bytes / scale),
         None => format!("{bytes}B"),

@@ -181,7 +181,8 @@ fn parse_io(fields: &Fields<'_>, nodes: u32) -> Result<IoSide, TextError> {
         format!("`unknown`, or nodes below {nodes}, gates of one I/O node joined by `+`: 3+9,130+137");
     let gateways = fields.optional("gateways", &expects, |text| parse_gateways(text, nodes))?;
     let expects = format!("a number of nodes that divides {nodes}");
-    let pset = fields.optional("pset", &expects, |text| node_count(text).filter(|size| nodes % size == 0))?;
+    let pset = fields
+        .optional("pset", &expects, |text| node_count(text).filter(|size| nodes.is_multiple_of(*size)))?;
     let expects = format!(
         "places of the bridge nodes inside a pset, below {}, pset by pset: 3,9 or 10,11/10,12",
         pset.unwrap_or(nodes)

@@ -4,6 +4,8 @@
 fails; so does a known one that did not show, since the list must stay true.
 """
 
+import os
+import subprocess
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 from harness.unit import Outcome
 
 MISSING = Outcome("not run")
+NATIVE = {key: value for key, value in os.environ.items() if not key.startswith("HDF5_")}
 
 
 @dataclass
@@ -56,7 +59,7 @@ def compare(native, connector, differences, unsteady):
             result.unsteady += 1
         elif entry:
             _known(result, test, entry, before, after)
-        elif before.outcome == after.outcome:
+        elif before.outcome == after.outcome and not before.cut_short:
             result.equal += 1
         else:
             result.failures.append(
@@ -79,16 +82,33 @@ def _known(result, test, entry, before, after):
     )
 
 
-def same_files(native, connector):
-    """Failures for what the two runs kept: the files must be equal, to the byte."""
+def all_passed(native):
+    """Failures for tests of our own that do not pass even natively."""
+    fine = ("passed", "skipped", "ended, 0 messages of HDF5")
+    return [
+        f"{test}\n  natively: {found.outcome}\n{_indent(found.text)}"
+        for test, found in native.outcomes.items()
+        if found.outcome not in fine
+    ]
+
+
+def same_files(native, connector, contents):
+    """Failures for what the two runs kept: equal files, to the byte or, if a program `contents` compares, in content."""
     failures = []
     kept = [{p.relative_to(run.kept): p for p in Path(run.kept).rglob("*") if p.is_file()} for run in (native, connector)]
     for name in sorted(kept[0].keys() | kept[1].keys()):
         if name not in kept[0] or name not in kept[1]:
             failures.append(f"{name} was written {'only natively' if name in kept[0] else 'only through the connector'}")
         elif kept[0][name].read_bytes() != kept[1][name].read_bytes():
-            failures.append(f"files differ: {kept[0][name]} and {kept[1][name]}")
+            failures += _different(kept[0][name], kept[1][name], contents)
     return failures if kept[0] else ["no file was kept to compare"]
+
+
+def _different(one, other, contents):
+    if not contents or one.suffix != ".h5":
+        return [f"files differ: {one} and {other}"]
+    look = subprocess.run([contents, one, other], env=NATIVE, capture_output=True, text=True)
+    return [] if look.returncode == 0 else [f"files differ: {one} and {other}\n{_indent(look.stdout + look.stderr)}"]
 
 
 def _indent(text):

@@ -1,15 +1,19 @@
 """One process (or one MPI job) of tests in one mode, to its end: a crash is one test's outcome, and the rest goes on."""
 
-import itertools
 import json
 import os
 import signal
 import subprocess
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
 PROCESS_SECONDS_MAX = 1800
+# The name under which a process as a whole has an outcome.
+PROCESS = "the process"
+# After so many crashes the tests that are left count as not run.
+ATTEMPTS_MAX = 12
 
 
 @dataclass(frozen=True)
@@ -32,18 +36,15 @@ class Mode:
 
     name: str
     connector: str
-    # None: the environment variable stays unset.
+    # What the environment variables say; None leaves them unset.
     string: str | None = None
     plugins: str | None = None
     # Whether the connector writes a line for each process that it served.
     reports: bool = False
 
-    def variables(self, report, more_plugins=()):
-        if self.string is None:
-            return {}
-        path = [self.plugins, *more_plugins] if self.plugins else list(more_plugins)
-        chosen = {"HDF5_VOL_CONNECTOR": self.string.format(report=report)}
-        return chosen | ({"HDF5_PLUGIN_PATH": ":".join(map(str, path))} if path else {})
+    def variables(self, report):
+        string = {"HDF5_VOL_CONNECTOR": self.string.format(report=report)} if self.string else {}
+        return string | ({"HDF5_PLUGIN_PATH": self.plugins} if self.plugins else {})
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,16 @@ class Unit:
     name: str
     command: tuple
     ranks: int = 0
-    # Plugin folders that the program needs besides ours.
-    more_plugins: tuple = ()
+    # Tests that take too long for what they tell.
+    skipped: tuple = ()
 
 
 @dataclass
 class Outcome:
     outcome: str
     text: str = ""
+    # The process did not survive the test, so nothing can be said about it.
+    cut_short: bool = False
 
 
 @dataclass
@@ -82,7 +85,7 @@ def run(unit, mode, folder):
     folder = folder / unit.environment.name / unit.name / mode.name
     (folder / "kept").mkdir(parents=True)
     result = Run(kept=folder / "kept")
-    for attempt in itertools.count(1):
+    for attempt in range(1, ATTEMPTS_MAX + 1):
         before = len(result.outcomes)
         process = _Process(unit, mode, folder / str(attempt), result)
         if process.run() or len(result.outcomes) == before:
@@ -104,20 +107,22 @@ class _Process:
         log = (self.folder / "log").read_text(errors="replace")
         how = _ending(status, log)
         unfinished = self._collect(how)
-        ended = len(self.ends) == max(self.unit.ranks, 1)
-        if ended or not unfinished:
+        if self._complete() or not unfinished:
             messages = log.count("HDF5-DIAG") + log.count("infinite loop closing library")
             said = "ended" if status >= 0 else how
             text = f"{self.folder / 'log'}:\n{log[-3000:]}"
-            self._note("the process", f"{said}, {messages} messages of HDF5", text)
-        return ended
+            self.result.outcomes[PROCESS] = Outcome(f"{said}, {messages} messages of HDF5", text)
+        return self._complete()
+
+    def _complete(self):
+        return len(self.ends) == max(self.unit.ranks, 1)
 
     def _spawn(self):
         (self.folder / "tmp").mkdir()
         job = {
             "results": str(self.folder / "results"),
             "connector": self.mode.connector,
-            "done": sorted({self._test(name) for name in self.result.outcomes}),
+            "done": [*self.unit.skipped, *sorted({self._test(name) for name in self.result.outcomes})],
         }
         (self.folder / "job").write_text(json.dumps(job))
         launch = [*self.unit.environment.mpiexec, "-n", str(self.unit.ranks)] if self.unit.ranks else []
@@ -130,6 +135,8 @@ class _Process:
                 return child.wait(PROCESS_SECONDS_MAX)
             except subprocess.TimeoutExpired:
                 child.terminate()
+                time.sleep(5)
+                child.kill()
                 return child.wait()
 
     def _variables(self):
@@ -138,7 +145,7 @@ class _Process:
         return (
             inherited
             | self.unit.environment.variables
-            | self.mode.variables(self.report, self.unit.more_plugins)
+            | self.mode.variables(self.report)
             | {
                 "PYTHONPATH": str(HERE),
                 "PYTHONHASHSEED": "0",
@@ -161,18 +168,16 @@ class _Process:
                     started = line["start"]
                 elif "id" in line:
                     started = None
-                    self._note(self._name(line["id"], rank), line["outcome"], line["text"])
+                    self.result.outcomes[self._name(line["id"], rank)] = Outcome(line["outcome"], line["text"])
                 else:
                     self.ends.append(line)
                     self.result.cpu += line["cpu"]
             if started:
                 unfinished = True
                 log = self.folder / "log"
-                self._note(self._name(started, rank), how, f"{log}:\n{log.read_text(errors='replace')[-6000:]}")
+                text = f"{log}:\n{log.read_text(errors='replace')[-6000:]}"
+                self.result.outcomes[self._name(started, rank)] = Outcome(how, text, cut_short=True)
         return unfinished
-
-    def _note(self, name, outcome, text):
-        self.result.outcomes[name] = Outcome(outcome, text)
 
     def _name(self, test, rank):
         return f"{test} on rank {rank} of {self.unit.ranks}" if self.unit.ranks else test
@@ -182,7 +187,11 @@ class _Process:
         return name.rpartition(" on rank ")[0] if self.unit.ranks and " on rank " in name else name
 
     def inactive(self):
-        """Which proofs are missing that every library used the mode's connector, and for the program's files."""
+        """Which proofs are missing that tests ran, and that every library gave their files to the mode's connector."""
+        if not self._complete():
+            yield f"the tests did not come to their end ({self.folder / 'log'})"
+        if not self.result.outcomes.keys() - {PROCESS}:
+            yield f"no test ran ({self.folder / 'log'})"
         lines = [json.loads(line) for line in self.report.read_text().splitlines()] if self.report.exists() else []
         for end in self.ends:
             if not end["libraries"]:

@@ -15,17 +15,19 @@ class Result(unittest.TestResult):
     def __init__(self, record):
         super().__init__()
         self.record = record
+        self.name = ""
         self.words = []
 
     def startTest(self, test):
         super().startTest(test)
-        self.words = []
-        self.record.start(test.recorded_name)
+        # PyTables clears the attributes of a test when it is done.
+        self.name, self.words = test.recorded_name, []
+        self.record.start(self.name)
 
     def stopTest(self, test):
         super().stopTest(test)
         words = list(dict.fromkeys(word for word, _ in self.words)) or ["passed"]
-        self.record.finish(test.recorded_name, ", ".join(words), "\n".join(text for _, text in self.words))
+        self.record.finish(self.name, ", ".join(words), "\n".join(text for _, text in self.words))
 
     def addError(self, test, error):
         if isinstance(test, unittest.TestCase):

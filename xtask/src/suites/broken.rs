@@ -18,7 +18,7 @@ impl Suite for Broken {
     }
 
     fn about(&self) -> &'static str {
-        "a plugin that loses a byte, and no plugin at all, make the comparing suites fail"
+        "a plugin that loses writes, and no plugin at all, make the comparing suites fail"
     }
 
     fn run(&self, context: &Context, log: &mut Log) -> Result<()> {
@@ -31,7 +31,7 @@ impl Suite for Broken {
             log.case(&On::nothing(), format!("{name} passes with the true plugin"), passes(context, name));
             log.case(
                 &On::nothing(),
-                format!("{name} notices a flipped byte"),
+                format!("{name} notices that writes are lost"),
                 fails(context, name, &sabotaged),
             );
             log.case(

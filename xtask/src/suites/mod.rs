@@ -6,12 +6,16 @@
 mod arrows;
 mod bound;
 mod broken;
+mod conform;
 mod examples;
+mod kernels;
 mod latency;
 mod layout;
 mod leak;
+mod mpi;
 mod options;
 mod panics;
+mod python;
 mod sources;
 mod staged;
 mod summary;
@@ -32,6 +36,10 @@ pub trait Suite {
     fn name(&self) -> &'static str;
     /// One line, for `--list`.
     fn about(&self) -> &'static str;
+    /// Too long for every run: it runs when it is named, or with `--full`.
+    fn on_request(&self) -> bool {
+        false
+    }
     /// Runs the cases and records each. An error means that the suite itself could not go on; it counts as a failure.
     fn run(&self, context: &Context, log: &mut Log) -> Result<()>;
 }
@@ -47,10 +55,14 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(options::Options),
         Box::new(examples::Examples),
         Box::new(panics::Panics),
+        Box::new(mpi::Transport),
         Box::new(two_hdf5::TwoHdf5),
+        Box::new(conform::Conform),
         Box::new(broken::Broken),
         Box::new(leak::Leak),
         Box::new(latency::Latency),
+        Box::new(python::Python),
+        Box::new(kernels::KernelSuite),
     ]
 }
 
@@ -64,6 +76,8 @@ pub struct Context {
     pub scratch: PathBuf,
     /// Only as much as shows whether the plugin works at all: one configuration, the first cases.
     pub brief: bool,
+    /// All combinations, however long they take.
+    pub full: bool,
 }
 
 impl Context {
@@ -75,7 +89,8 @@ impl Context {
     /// For a brief run of another suite with another plugin, with a scratch folder below ours.
     fn nested(&self, name: &str, plugins: &Path) -> Result<Self> {
         let scratch = empty(self.scratch.join(name))?;
-        Ok(Self { world: self.world.clone(), plugins: plugins.to_owned(), scratch, brief: true })
+        let plugins = plugins.to_owned();
+        Ok(Self { world: self.world.clone(), plugins, scratch, brief: true, full: false })
     }
 }
 
@@ -176,7 +191,7 @@ pub fn list() {
 }
 
 /// Sets up, stages, and runs the suites (all, or those named).
-pub fn test(only: &[String]) -> Result<ExitCode> {
+pub fn test(only: &[String], full: bool) -> Result<ExitCode> {
     let all = suites();
     if let Some(unknown) = only.iter().find(|o| !all.iter().any(|s| s.name() == o.as_str())) {
         bail!("no suite `{unknown}`; `cargo xtask test --list` names them");
@@ -185,9 +200,13 @@ pub fn test(only: &[String]) -> Result<ExitCode> {
     stage::stage(None)?;
     let started = Instant::now();
     let mut outcomes = Vec::new();
-    for suite in all.iter().filter(|s| only.is_empty() || only.iter().any(|o| o == s.name())) {
+    let wanted = |s: &dyn Suite| match only {
+        [] => full || !s.on_request(),
+        named => named.iter().any(|o| o == s.name()),
+    };
+    for suite in all.iter().filter(|s| wanted(s.as_ref())) {
         let scratch = scratch(suite.name())?;
-        let context = Context { world: world.clone(), plugins: plugin_dir(), scratch, brief: false };
+        let context = Context { world: world.clone(), plugins: plugin_dir(), scratch, brief: false, full };
         println!("test: {}: {}", suite.name(), suite.about());
         let mut log = Log::new(suite.name());
         if let Err(e) = suite.run(&context, &mut log) {

@@ -1,0 +1,27 @@
+//! Bytes in files.
+//!
+//! [`Storage`] is what a kernel offers (it may write fewer bytes than asked, or be interrupted) with, on top, operations
+//! that finish or say why not. [`PosixFile`], [`DirectFile`] and [`Memory`] are places for bytes; [`Throttled`],
+//! [`Faulty`] and [`Counted`] wrap any of them. [`FileSystem`] is what the file system says of itself.
+#![forbid(unsafe_code)]
+
+mod counted;
+mod direct;
+mod error;
+mod faulty;
+mod filesystem;
+mod lustre;
+mod memory;
+mod posix;
+mod storage;
+mod throttled;
+
+pub use counted::{Counted, Counts};
+pub use direct::DirectFile;
+pub use error::{Error, Op};
+pub use faulty::{Fault, Faulty};
+pub use filesystem::{FileSystem, Stripes};
+pub use memory::Memory;
+pub use posix::{Access, PosixFile};
+pub use storage::Storage;
+pub use throttled::Throttled;

@@ -1,0 +1,308 @@
+//! One case in one place: all variants in rounds, each round in a new random order, every time divided by the
+//! limit of its own round. So slow changes of the machine cancel, and the second limit shows what is left of them.
+
+use super::calm;
+use super::cases::Case;
+use super::launch::{Io, Job, Kernels};
+use super::stats::{Noise, Quartiles, Random, median};
+use super::variants::{self, Kind, LIMIT, LIMIT_AGAIN, Mode, NATIVE, Variant};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// No variant may take much more than this in all rounds of a case together.
+const SLOW_SECONDS: f64 = 6.0;
+
+/// Where a case runs.
+pub struct Site<'a> {
+    pub kernels: &'a Kernels,
+    pub io: Io,
+    pub ranks: usize,
+    /// A folder of our own on the file system to be measured; everything in it is removed between runs.
+    pub dir: PathBuf,
+}
+
+/// How thoroughly.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub rounds: usize,
+    pub seed: u64,
+    /// Measure reading back instead of writing.
+    pub read: bool,
+    /// `H5Fflush` after each step.
+    pub flush: bool,
+    /// Begin no further round of a case after this time.
+    pub time: Duration,
+    /// The ranks have priority, so that other processes hardly disturb them.
+    pub priority: bool,
+    /// Count system calls in one more run of each variant.
+    pub count: bool,
+}
+
+/// Seconds of one pass over the file, the slowest rank; without the work between steps.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    /// In the calls that write (or read) data.
+    pub calls: f64,
+    /// Without creating, opening and metadata: until the data is where native HDF5 would have it, file closed.
+    pub phase: f64,
+    /// From before the file is created to after it is closed.
+    pub total: f64,
+}
+
+pub struct Row {
+    pub name: String,
+    /// One for each round.
+    pub passes: Vec<Pass>,
+    /// Of the limit's phase to this one's, and the same end to end.
+    pub ratio: Quartiles,
+    pub total_ratio: Quartiles,
+    /// What the run needed above the program's data, all ranks together.
+    pub extra_bytes: f64,
+    pub system_calls: Vec<(String, u64)>,
+    /// The tuned variant's arguments.
+    pub detail: String,
+}
+
+/// Names, and why they are not there.
+pub type LeftOut = Vec<(String, String)>;
+
+pub struct Table {
+    pub case: &'static Case,
+    pub bytes: f64,
+    pub again: Quartiles,
+    /// Share of the machine that other processes used, median of all runs.
+    pub others: f64,
+    pub priority: bool,
+    pub rows: Vec<Row>,
+    /// Variants that are not in the table.
+    pub left_out: LeftOut,
+}
+
+impl Table {
+    /// What others did does not count where the ranks had priority; what the limit says of itself always does.
+    pub fn noise(&self) -> Noise {
+        Noise::of(self.again, if self.priority { 0.0 } else { self.others })
+    }
+}
+
+impl Row {
+    pub fn median(&self, time: fn(&Pass) -> f64) -> f64 {
+        median(&self.passes.iter().map(time).collect::<Vec<_>>())
+    }
+}
+
+/// A variant that works, with what its first run told.
+struct Entry {
+    variant: Variant,
+    /// Its place in the table.
+    order: usize,
+    /// The checked run.
+    first: Pass,
+    /// Files that a process of a round writes: the first is slower, memory is not there yet.
+    repeat: usize,
+    /// Rounds in which it takes part: all, unless it is very slow.
+    rounds: usize,
+    extra_bytes: f64,
+    passes: Vec<Pass>,
+    /// Share of the machine that other processes used in each round.
+    others: Vec<f64>,
+    detail: String,
+}
+
+struct Bench<'a> {
+    case: &'static Case,
+    site: &'a Site<'a>,
+    settings: &'a Settings,
+    limit_bytes: u64,
+}
+
+/// Measures a case with the given connector modes. The order of everything follows from the seed.
+pub fn measure(case: &'static Case, site: &Site, modes: &[Mode], settings: &Settings) -> Result<Table> {
+    let started = Instant::now();
+    let mut random = Random(settings.seed);
+    let mut bench = Bench { case, site, settings, limit_bytes: 0 };
+    let first = bench.run(&variants::native(), 1, "write,verify")?;
+    let bytes = first["bytes"].as_f64().context("a result without bytes")?;
+    bench.limit_bytes = (bytes / case.steps() as f64 / site.ranks as f64).ceil() as u64;
+    let (mut entries, left_out) = bench.entries(modes, &mut random)?;
+    for round in 0..settings.rounds {
+        if round > 0 && started.elapsed() > settings.time {
+            break;
+        }
+        random.shuffle(&mut entries);
+        for entry in entries.iter_mut().filter(|e| round < e.rounds) {
+            let (pass, others) = calm::watched(|| bench.round(entry))?;
+            entry.passes.push(pass);
+            entry.others.push(others);
+        }
+    }
+    let system_calls = |e: &Entry| if settings.count { bench.count(e) } else { Ok(Vec::new()) };
+    let counted: Vec<_> = entries.iter().map(system_calls).collect::<Result<_>>()?;
+    table(case, bytes, entries, counted, left_out, settings.priority)
+}
+
+impl Bench<'_> {
+    /// The variants that run here, each checked once: its file must be right before its speed counts.
+    fn entries(&self, modes: &[Mode], random: &mut Random) -> Result<(Vec<Entry>, LeftOut)> {
+        let (mut entries, mut left_out) = (Vec::new(), Vec::new());
+        let through: Vec<Variant> = modes.iter().flat_map(|&mode| variants::sago(mode)).collect();
+        for variant in variants::fixed().into_iter().chain(through) {
+            if self.case.skip.contains(&variant.name.as_str()) {
+                left_out.push((variant.name, "takes minutes at this size".to_owned()));
+                continue;
+            }
+            entries.push(self.entry(variant).context("a first, checked run")?);
+        }
+        if !self.settings.read {
+            let native = entries.iter().position(|e: &Entry| e.variant.name == NATIVE).unwrap_or(0);
+            entries.insert(native + 1, self.tuned(random)?);
+        }
+        entries.iter_mut().enumerate().for_each(|(order, entry)| entry.order = order);
+        Ok((entries, left_out))
+    }
+
+    fn entry(&self, variant: Variant) -> Result<Entry> {
+        let result =
+            self.run(&variant, 1, if self.settings.read { "write,read,verify" } else { "write,verify" })?;
+        ensure!(result["verified"] == Value::Bool(true), "{} did not check its data", variant.name);
+        let first = self.pass(&result)?;
+        let seconds = first.total;
+        let repeat = (1.0 / seconds).clamp(1.0, 3.0) as usize;
+        let rounds = (SLOW_SECONDS / seconds).clamp(1.0, self.settings.rounds as f64) as usize;
+        let extra_bytes = result["extra_bytes"].as_f64().unwrap_or(0.0);
+        Ok(Entry {
+            variant,
+            order: 0,
+            first,
+            repeat,
+            rounds,
+            extra_bytes,
+            passes: Vec::new(),
+            others: Vec::new(),
+            detail: String::new(),
+        })
+    }
+
+    /// The best of the sweep: one checked run of each, some more of those that are not clearly slower.
+    fn tuned(&self, random: &mut Random) -> Result<Entry> {
+        let mut entries = Vec::new();
+        for variant in variants::sweep(self.site.io, self.site.ranks) {
+            let detail = variants::describe(&variant);
+            entries.push(Entry { detail, ..self.entry(variant)? });
+        }
+        let seconds = |e: &Entry| e.passes.iter().map(|p| p.phase).fold(e.first.phase, f64::min);
+        let best = entries.iter().map(seconds).fold(f64::INFINITY, f64::min);
+        entries.retain(|e| seconds(e) < 2.0 * best);
+        for _ in 0..self.settings.rounds / 3 {
+            random.shuffle(&mut entries);
+            for entry in &mut entries {
+                let pass = self.round(entry)?;
+                entry.passes.push(pass);
+            }
+        }
+        let best = entries.into_iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+        let mut best = best.context("an empty sweep")?;
+        best.passes.clear();
+        Ok(best)
+    }
+
+    fn round(&self, entry: &Entry) -> Result<Pass> {
+        let phases = if self.settings.read { "write,read" } else { "write" };
+        self.pass(&self.run(&entry.variant, entry.repeat, phases)?)
+    }
+
+    fn count(&self, entry: &Entry) -> Result<Vec<(String, u64)>> {
+        let phases = if self.settings.read { "write,read" } else { "write" };
+        let counted = self.site.kernels.count_calls(&self.job(&entry.variant, 1, phases));
+        self.clean()?;
+        counted
+    }
+
+    fn run(&self, variant: &Variant, repeat: usize, phases: &str) -> Result<Value> {
+        let result = self.site.kernels.run(&self.job(variant, repeat, phases));
+        self.clean()?;
+        result.with_context(|| format!("{}, {}", self.case.name, variant.name))
+    }
+
+    fn job(&self, variant: &Variant, repeat: usize, phases: &str) -> Job {
+        let mut args: Vec<String> =
+            vec!["--repeat".into(), repeat.to_string(), "--phases".into(), phases.into()];
+        if self.settings.flush {
+            args.push("--flush".into());
+        }
+        let limit = variant.kind == Kind::Limit;
+        if limit {
+            let sizes = [
+                "--size".into(),
+                self.limit_bytes.to_string(),
+                "--steps".into(),
+                self.case.steps().to_string(),
+            ];
+            args.extend(sizes);
+        } else {
+            args.extend(self.case.args.split(' ').map(str::to_owned));
+        }
+        args.extend(variant.args.iter().cloned());
+        Job {
+            ranks: self.site.ranks,
+            io: self.site.io,
+            kernel: if limit { "posix" } else { self.case.kernel }.to_owned(),
+            args,
+            file: self.site.dir.join("bench.h5"),
+            env: variant.env.clone(),
+            connector: match &variant.kind {
+                Kind::Sago(words) => Some(words.clone()),
+                _ => None,
+            },
+            limit: Duration::from_secs(300),
+        }
+    }
+
+    /// The middle one of the passes of a process.
+    fn pass(&self, result: &Value) -> Result<Pass> {
+        let (list, calls) = if self.settings.read { ("reads", "read") } else { ("writes", "write") };
+        let passes = result[list].as_array().with_context(|| format!("a result without {list}"))?;
+        let of = |key: &str| median(&passes.iter().filter_map(|p| p[key].as_f64()).collect::<Vec<_>>());
+        ensure!(passes.iter().all(|p| p[calls].is_f64()), "a pass without the time of its calls");
+        Ok(Pass { calls: of(calls), phase: of("phase"), total: of("total") })
+    }
+
+    fn clean(&self) -> Result<()> {
+        for entry in fs::read_dir(&self.site.dir)? {
+            fs::remove_file(entry?.path())?;
+        }
+        Ok(())
+    }
+}
+
+fn table(
+    case: &'static Case,
+    bytes: f64,
+    entries: Vec<Entry>,
+    counted: Vec<Vec<(String, u64)>>,
+    left_out: LeftOut,
+    priority: bool,
+) -> Result<Table> {
+    let others: Vec<f64> = entries.iter().flat_map(|e| e.others.iter().copied()).collect();
+    let limit = entries.iter().find(|e| e.variant.name == LIMIT).context("no limit")?.passes.clone();
+    let ratio = |passes: &[Pass], time: fn(&Pass) -> f64| {
+        Quartiles::of(&limit.iter().zip(passes).map(|(l, p)| time(l) / time(p)).collect::<Vec<_>>())
+    };
+    let mut counted: Vec<(Entry, _)> = entries.into_iter().zip(counted).collect();
+    counted.sort_by_key(|(entry, _)| entry.order);
+    let rows = counted.into_iter().map(|(e, system_calls)| Row {
+        ratio: ratio(&e.passes, |p| p.phase),
+        total_ratio: ratio(&e.passes, |p| p.total),
+        name: e.variant.name,
+        passes: e.passes,
+        extra_bytes: e.extra_bytes,
+        system_calls,
+        detail: e.detail,
+    });
+    let rows: Vec<Row> = rows.collect();
+    let again = rows.iter().find(|r| r.name == LIMIT_AGAIN).context("no second limit")?.ratio;
+    Ok(Table { case, bytes, again, others: median(&others), priority, rows, left_out })
+}

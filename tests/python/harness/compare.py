@@ -93,15 +93,21 @@ def all_passed(native):
 
 
 def same_files(native, connector, contents):
-    """Failures for what the two runs kept: equal files, to the byte or, if a program `contents` compares, in content."""
+    """Failures for what the two runs kept: equal to the byte or, if a program `contents` compares, in content."""
     failures = []
-    kept = [{p.relative_to(run.kept): p for p in Path(run.kept).rglob("*") if p.is_file()} for run in (native, connector)]
-    for name in sorted(kept[0].keys() | kept[1].keys()):
-        if name not in kept[0] or name not in kept[1]:
-            failures.append(f"{name} was written {'only natively' if name in kept[0] else 'only through the connector'}")
-        elif kept[0][name].read_bytes() != kept[1][name].read_bytes():
-            failures += _different(kept[0][name], kept[1][name], contents)
-    return failures if kept[0] else ["no file was kept to compare"]
+    before, after = _kept(native), _kept(connector)
+    for name in sorted(before.keys() | after.keys()):
+        if name not in after:
+            failures.append(f"{name} was written only natively")
+        elif name not in before:
+            failures.append(f"{name} was written only through the connector")
+        elif before[name].read_bytes() != after[name].read_bytes():
+            failures += _different(before[name], after[name], contents)
+    return failures if before else ["no file was kept to compare"]
+
+
+def _kept(run):
+    return {path.relative_to(run.kept): path for path in Path(run.kept).rglob("*") if path.is_file()}
 
 
 def _different(one, other, contents):

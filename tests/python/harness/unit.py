@@ -1,4 +1,4 @@
-"""One process (or one MPI job) of tests in one mode, to its end: a crash is one test's outcome, and the rest goes on."""
+"""One process, or one MPI job, of tests in one mode, to its end: a crash is one test's outcome, the rest goes on."""
 
 import json
 import os

@@ -56,7 +56,6 @@ class Result(unittest.TestResult):
         self.words.append((f"failed {error[0].__name__}", "".join(traceback.format_exception(*error))))
 
 
-
 def tests(suite):
     for test in suite:
         if isinstance(test, unittest.TestSuite):

@@ -56,7 +56,9 @@ def test_tests_that_cannot_start_are_a_problem(tmp_path):
 
 
 def test_unittest_outcomes_are_recorded_and_repeated_tests_get_numbers(tmp_path):
-    code = f"import sys; sys.path.insert(0, {str(SAMPLE)!r}); from harness import unittest_record; unittest_record.main(['cases'])"
+    code = (
+        f"import sys; sys.path.insert(0, {str(SAMPLE)!r}); from harness import unittest_record as u; u.main(['cases'])"
+    )
     result = run(Unit(HERE, "cases", ("-c", code)), NATIVE, tmp_path)
     assert result.problems == []
     assert {name.removeprefix("cases.Case."): found.outcome for name, found in result.outcomes.items()} == {
@@ -74,8 +76,8 @@ def runs(native, connector):
     return [Run({name: Outcome(outcome) for name, outcome in found.items()}) for found in (native, connector)]
 
 
-def failures(native, connector, differences={}, unsteady=()):
-    return compare.compare(*runs(native, connector), differences, set(unsteady)).failures
+def failures(native, connector, differences=None, unsteady=()):
+    return compare.compare(*runs(native, connector), differences or {}, set(unsteady)).failures
 
 
 def test_equal_outcomes_pass():

@@ -5,9 +5,10 @@ import ctypes
 import h5py
 import numpy
 import pytest
-from harness import active
 from mpi4py import MPI
 from numpy.testing import assert_array_equal
+
+from harness import active
 
 
 def create_virtual(f, name, layout, fill):

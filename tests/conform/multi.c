@@ -14,14 +14,16 @@ typedef struct {
 
 static void begin(Multi *m, bool mixed)
 {
+    int unwritten = -1; /* not every case writes all of them */
     memset(m, 0, sizeof *m);
     m->file = make_file("m.h5");
     for (int s = 0; s < SETS; s++) {
         char  name[8];
-        hid_t dcpl = mixed && s % 2 ? chunked1(10) : H5P_DEFAULT;
+        hid_t dcpl = mixed && s % 2 ? chunked1(10) : plist(H5P_DATASET_CREATE);
         hid_t type = mixed && s == 2 ? H5T_IEEE_F64BE : H5T_NATIVE_INT;
         if (mixed && s == 4)
-            RC(H5Pset_layout(dcpl = plist(H5P_DATASET_CREATE), H5D_COMPACT));
+            RC(H5Pset_layout(dcpl, H5D_COMPACT));
+        RC(H5Pset_fill_value(dcpl, H5T_NATIVE_INT, &unwritten));
         snprintf(name, sizeof name, "d%d", s);
         m->d[s]        = ID(H5Dcreate2(m->file, name, type, mine(), H5P_DEFAULT, dcpl, H5P_DEFAULT));
         m->types[s]    = H5T_NATIVE_INT;

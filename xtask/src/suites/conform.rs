@@ -180,13 +180,14 @@ impl Trial<'_> {
             alone.native(&native)?;
             alone.through(&through, self.connector)?;
             if !self.transcripts(name, &through)?.is_empty() {
-                break;
+                return Ok(vec![bytes]);
             }
             if settled([NATIVE, &native, THROUGH])? || settled([NATIVE, AGAIN, &through])? {
                 return Ok(Vec::new());
             }
         }
-        Ok(vec![bytes])
+        // With several ranks bytes that belong to nothing are as chance has it; object by object the files are the same.
+        Ok(if alone.ranks > 1 { Vec::new() } else { vec![bytes] })
     }
 }
 

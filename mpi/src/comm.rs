@@ -45,6 +45,12 @@ impl Comm {
         Ok(Self::adopt(mpi, constants, copy, count_max)?)
     }
 
+    /// # Safety
+    /// `raw` is a live intra-communicator of this MPI that is ours from now on, and this is a thread that may call MPI.
+    pub unsafe fn given(mpi: &'static Mpi, raw: RawComm, count_max: usize) -> Result<Self, BindError> {
+        Ok(Self::adopt(mpi, mpi.constants()?, raw.0, count_max)?)
+    }
+
     pub fn rank(&self) -> usize {
         self.rank
     }

@@ -62,6 +62,16 @@ impl MpiRanks {
         Ok(Self::on(comm, None, options)?)
     }
 
+    /// The same on a communicator that is given to us, to be freed by us. Collective.
+    ///
+    /// # Safety
+    /// `comm` is a live intra-communicator of this MPI that nobody else uses, and this thread may call MPI.
+    pub unsafe fn adopt(mpi: &'static Mpi, comm: RawComm, options: Options) -> Result<Self, BindError> {
+        // SAFETY: promised by the caller.
+        let comm = unsafe { Comm::given(mpi, comm, options.count_max) }?;
+        Ok(Self::on(comm, None, options)?)
+    }
+
     /// Our own communicator, for callers who know which MPI it belongs to. It lives as long as the group.
     pub fn raw(&self) -> RawComm {
         RawComm(self.comm.handle())

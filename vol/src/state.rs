@@ -1,23 +1,45 @@
 //! What the connector knows per libhdf5: how often each callback ran, and where to report it. There is one state
 //! per library and not one for the process, since a process can hold several, each with its own connector.
 
+use crate::capture::{CapturedFile, Reason, Region};
 use crate::op::Op;
 use sago_core::config::ReportTo;
 use sago_hdf5::{Library, MAX_LIBRARIES};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub struct State {
     calls: [AtomicU64; Op::ALL.len()],
     reports: Mutex<BTreeSet<ReportTo>>,
+    captured_calls: AtomicU64,
+    captured_bytes: AtomicU64,
+    passed: [AtomicU64; Reason::ALL.len()],
+    /// The files that are open and captured.
+    files: Mutex<Vec<Arc<CapturedFile>>>,
+    /// How many there are.
+    open: AtomicU64,
+    /// Memory of windows that are closed, for the next ones.
+    regions: Mutex<Vec<Region>>,
 }
+
+/// Memory kept for the next file.
+const REGIONS_MAX: usize = 2;
 
 static STATES: [State; MAX_LIBRARIES] = [const { State::new() }; MAX_LIBRARIES];
 
 impl State {
     const fn new() -> Self {
-        Self { calls: [const { AtomicU64::new(0) }; Op::ALL.len()], reports: Mutex::new(BTreeSet::new()) }
+        Self {
+            calls: [const { AtomicU64::new(0) }; Op::ALL.len()],
+            reports: Mutex::new(BTreeSet::new()),
+            captured_calls: AtomicU64::new(0),
+            captured_bytes: AtomicU64::new(0),
+            passed: [const { AtomicU64::new(0) }; Reason::ALL.len()],
+            files: Mutex::new(Vec::new()),
+            open: AtomicU64::new(0),
+            regions: Mutex::new(Vec::new()),
+        }
     }
 
     pub fn of(library: &Library) -> &'static Self {
@@ -34,6 +56,70 @@ impl State {
         taken.filter(|&(_, calls)| calls > 0).collect()
     }
 
+    /// Writes of `calls` datasets were captured.
+    pub fn captured(&self, calls: usize, bytes: u64) {
+        self.captured_calls.fetch_add(calls as u64, Ordering::Relaxed);
+        self.captured_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// A write was left to HDF5.
+    pub fn passed(&self, reason: Reason) {
+        self.passed[reason as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Calls and bytes captured, and calls left to HDF5 by reason, since the last call of this.
+    pub fn take_captured(&self) -> (u64, u64, Vec<(Reason, u64)>) {
+        let take = |counter: &AtomicU64| counter.swap(0, Ordering::Relaxed);
+        let passed = Reason::ALL.iter().map(|&reason| (reason, take(&self.passed[reason as usize])));
+        let passed = passed.filter(|&(_, calls)| calls > 0).collect();
+        (take(&self.captured_calls), take(&self.captured_bytes), passed)
+    }
+
+    /// Whether any file is captured now.
+    pub fn captures(&self) -> bool {
+        self.open.load(Ordering::Relaxed) > 0
+    }
+
+    /// In the order in which they were opened.
+    pub fn files(&self) -> Vec<Arc<CapturedFile>> {
+        lock(&self.files).clone()
+    }
+
+    /// The captured file that HDF5 knows by this number.
+    pub fn file(&self, number: u64) -> Option<Arc<CapturedFile>> {
+        lock(&self.files).iter().find(|file| file.number == number).cloned()
+    }
+
+    pub fn add_file(&self, file: &Arc<CapturedFile>) {
+        let mut files = lock(&self.files);
+        files.push(Arc::clone(file));
+        self.open.store(files.len() as u64, Ordering::Relaxed);
+    }
+
+    pub fn remove_file(&self, number: u64) {
+        let mut files = lock(&self.files);
+        files.retain(|file| file.number != number);
+        self.open.store(files.len() as u64, Ordering::Relaxed);
+    }
+
+    /// Memory of this size, if some was kept.
+    pub fn take_region(&self, bytes: u64) -> Option<Region> {
+        let mut regions = lock(&self.regions);
+        let found = regions.iter().position(|region| region.bytes() == bytes)?;
+        Some(regions.swap_remove(found))
+    }
+
+    pub fn keep_region(&self, region: Region) {
+        let mut regions = lock(&self.regions);
+        regions.insert(0, region);
+        regions.truncate(REGIONS_MAX);
+    }
+
+    /// Gives back what was kept for later.
+    pub fn forget_regions(&self) {
+        lock(&self.regions).clear();
+    }
+
     pub fn report_to(&self, place: ReportTo) {
         self.reports().insert(place);
     }
@@ -43,6 +129,10 @@ impl State {
     }
 
     fn reports(&self) -> MutexGuard<'_, BTreeSet<ReportTo>> {
-        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.reports)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

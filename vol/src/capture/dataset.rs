@@ -1,0 +1,36 @@
+//! What is known of an open dataset, shared by all its handles.
+
+use super::facts::Facts;
+use super::file::CapturedFile;
+use super::reason::Reason;
+use std::cell::{Ref, RefCell};
+use std::sync::Arc;
+
+pub struct Dataset {
+    pub file: Arc<CapturedFile>,
+    facts: RefCell<Result<Facts, Reason>>,
+}
+
+// SAFETY: as for `CapturedFile`: HDF5 lets one thread in at a time.
+unsafe impl Send for Dataset {}
+// SAFETY: as above.
+unsafe impl Sync for Dataset {}
+
+impl Dataset {
+    pub fn new(file: Arc<CapturedFile>, facts: Result<Facts, Reason>) -> Self {
+        Self { file, facts: RefCell::new(facts) }
+    }
+
+    /// What to write by, or why it is left to HDF5. The same on all ranks.
+    pub fn facts(&self) -> Result<Ref<'_, Facts>, Reason> {
+        if let Some(reason) = self.file.refusal() {
+            return Err(reason);
+        }
+        Ref::filter_map(self.facts.borrow(), |facts| facts.as_ref().ok())
+            .map_err(|facts| facts.as_ref().err().copied().unwrap_or(Reason::Unknown))
+    }
+
+    pub fn set_facts(&self, facts: Result<Facts, Reason>) {
+        *self.facts.borrow_mut() = facts;
+    }
+}

@@ -89,7 +89,11 @@ impl Kind {
         }
         let Some(pairs) = self.pairs(memory)? else { return Ok(None) };
         if pairs.len() < members(library, self.id)?.len() {
-            return pairs.chunk_by(|a, b| a.touches(b)).map(|group| self.part(group)).collect::<Result<_, _>>().map(Some);
+            return pairs
+                .chunk_by(|a, b| a.touches(b))
+                .map(|group| self.part(group))
+                .collect::<Result<_, _>>()
+                .map(Some);
         }
         if pairs.iter().all(|pair| pair.same) {
             return whole(Change::Moves(moves(&pairs, 0)));
@@ -147,7 +151,8 @@ impl Kind {
             Change::Moves(moves(group, offset))
         } else {
             // SAFETY: plain values.
-            let kind = Self::adopt(library, unsafe { (library.fns.H5Tcreate)(H5T_class_t_H5T_COMPOUND, len) })?;
+            let kind =
+                Self::adopt(library, unsafe { (library.fns.H5Tcreate)(H5T_class_t_H5T_COMPOUND, len) })?;
             for Pair { file, .. } in group {
                 // SAFETY: HDF5 checks identifiers; the name is a C string.
                 let code = unsafe {

@@ -3,7 +3,9 @@
 
 use crate::error::Error;
 use crate::library::Library;
-use crate::sys::{H5S_class_t_H5S_NULL, H5S_sel_type_H5S_SEL_ALL, H5S_sel_type_H5S_SEL_HYPERSLABS, hid_t, hsize_t};
+use crate::sys::{
+    H5S_class_t_H5S_NULL, H5S_sel_type_H5S_SEL_ALL, H5S_sel_type_H5S_SEL_HYPERSLABS, hid_t, hsize_t,
+};
 use sago_core::extent::{Extent, Run, RunList};
 use std::ptr;
 
@@ -136,9 +138,8 @@ impl Hyperslab {
         // The selection may have been moved (H5Soffset_simple): its bounds tell, the hyperslab does not.
         let mut end = zeros;
         // SAFETY: as above.
-        match unsafe {
-            (library.fns.H5Sget_select_bounds)(space, slab.start.as_mut_ptr(), end.as_mut_ptr())
-        } {
+        match unsafe { (library.fns.H5Sget_select_bounds)(space, slab.start.as_mut_ptr(), end.as_mut_ptr()) }
+        {
             code if code >= 0 => Ok(Some(slab)),
             _ => Err(Error::Reported),
         }
@@ -290,7 +291,8 @@ mod tests {
         for seed in 0..5000 {
             let mut random = Random::new(seed);
             let rank = 1 + random.below(4) as usize;
-            let mut slab = Hyperslab { dims: vec![], start: vec![], stride: vec![], count: vec![], block: vec![] };
+            let mut slab =
+                Hyperslab { dims: vec![], start: vec![], stride: vec![], count: vec![], block: vec![] };
             for _ in 0..rank {
                 let (block, count) = (1 + random.below(3), 1 + random.below(3));
                 let (stride, start) = (block + random.below(3), random.below(3));

@@ -8,6 +8,7 @@ use sago_hdf5::Error;
 use sago_hdf5::sys::*;
 use std::ffi::{c_char, c_void};
 use std::slice;
+use std::sync::Arc;
 
 pub const CLASS: H5VL_dataset_class_t = H5VL_dataset_class_t {
     create: Some(create),
@@ -76,13 +77,14 @@ unsafe extern "C" fn read(
     unsafe {
         forward_many(Op::DatasetRead, count, wrappers, request, |class, objects| {
             let read = class.dataset_cls.read.ok_or(Error::NoMethod)?;
-            let native = |dxpl| read(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request);
+            let native =
+                || read(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request);
             let call = call(count, wrappers, [memory_types, memory_spaces, file_spaces], buffers, dxpl);
-            Ok(match capture::read(&call)? {
-                Route::Done => 0,
-                Route::Native => native(dxpl),
-                Route::Alone(list) => native(list.id()),
-            })
+            match capture::read(&call)? {
+                Route::Done => Ok(0),
+                Route::Native => Ok(native()),
+                Route::Alone => call.alone(native),
+            }
         })
     }
 }
@@ -104,13 +106,15 @@ unsafe extern "C" fn write(
                 return Ok(0);
             }
             let write = class.dataset_cls.write.ok_or(Error::NoMethod)?;
-            let native = |dxpl| write(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request);
-            let call = call(count, wrappers, [memory_types, memory_spaces, file_spaces], buffers.cast(), dxpl);
-            Ok(match capture::write(&call)? {
-                Route::Done => 0,
-                Route::Native => native(dxpl),
-                Route::Alone(list) => native(list.id()),
-            })
+            let native =
+                || write(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request);
+            let call =
+                call(count, wrappers, [memory_types, memory_spaces, file_spaces], buffers.cast(), dxpl);
+            match capture::write(&call)? {
+                Route::Done => Ok(0),
+                Route::Native => Ok(native()),
+                Route::Alone => call.alone(native),
+            }
         })
     }
 }
@@ -195,7 +199,9 @@ unsafe extern "C" fn specific(
     unsafe {
         forward(Op::DatasetSpecific, wrapper, request, |class, object| {
             let specific = class.dataset_cls.specific.ok_or(Error::NoMethod)?;
-            let Role::Dataset(dataset) = role else { return Ok(specific(object, args, dxpl, request)) };
+            let Role::Dataset(open) = role else { return Ok(specific(object, args, dxpl, request)) };
+            let dataset = Arc::clone(&open.dataset);
+            drop(open);
             if operation != H5VL_dataset_specific_t_H5VL_DATASET_REFRESH {
                 dataset.file.settle()?;
             }
@@ -219,10 +225,10 @@ unsafe extern "C" fn optional(
     unsafe {
         forward(Op::DatasetOptional, wrapper, request, |class, object| {
             let optional = class.dataset_cls.optional.ok_or(Error::NoMethod)?;
-            if let Role::Dataset(dataset) = Wrapper::role(wrapper)
+            if let Role::Dataset(open) = Wrapper::role(wrapper)
                 && capture::moves_chunks((*args).op_type)
             {
-                dataset.file.settle_alone()?;
+                open.dataset.file.settle_alone()?;
             }
             Ok(optional(object, args, dxpl, request))
         })

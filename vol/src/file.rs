@@ -35,6 +35,7 @@ unsafe extern "C" fn create<const SLOT: usize>(
 ) -> *mut c_void {
     // SAFETY: HDF5 passes what the callback below expects, but for the file access list.
     unsafe {
+        note_default_list(SLOT, dxpl);
         open_by_fapl(SLOT, Op::FileCreate, name, H5F_ACC_RDWR, fapl, request, |class, fapl| {
             Some(class.file_cls.create?(name, flags, fcpl, fapl, dxpl, request))
         })
@@ -50,6 +51,7 @@ unsafe extern "C" fn open<const SLOT: usize>(
 ) -> *mut c_void {
     // SAFETY: HDF5 passes what the callback below expects, but for the file access list.
     unsafe {
+        note_default_list(SLOT, dxpl);
         open_by_fapl(SLOT, Op::FileOpen, name, flags, fapl, request, |class, fapl| {
             Some(class.file_cls.open?(name, flags, fapl, dxpl, request))
         })
@@ -175,9 +177,10 @@ unsafe extern "C" fn optional(
     unsafe {
         forward(Op::FileOptional, wrapper, request, |class, object| {
             let optional = class.file_cls.optional.ok_or(Error::NoMethod)?;
-            let Role::File(file) = Wrapper::role(wrapper) else {
+            let Role::File(handle) = Wrapper::role(wrapper) else {
                 return Ok(optional(object, args, dxpl, request));
             };
+            let file = handle.file();
             let sets_atomicity = (*args).op_type == H5VL_NATIVE_FILE_SET_MPI_ATOMICITY as c_int;
             if sets_atomicity {
                 file.settle()?;
@@ -195,20 +198,21 @@ unsafe extern "C" fn optional(
 unsafe extern "C" fn close(wrapper: *mut c_void, dxpl: hid_t, request: Request) -> herr_t {
     // SAFETY: HDF5 passes a wrapper of ours.
     let (role, library) = unsafe { (Wrapper::role(wrapper), Wrapper::parts(wrapper).1.library) };
-    let Role::File(file) = role else {
+    let Role::File(handle) = role else {
         // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
         return unsafe { close_below(wrapper, dxpl, request) };
     };
+    let file = Arc::clone(handle.file());
+    drop(handle);
     // What waits goes first. If it cannot be written, the file stays open, and closing it again gives it up.
     if guard(library, Op::FileClose.name(), || file.before_close().map(|()| 0)) < 0 {
         return -1;
     }
     // SAFETY: as above.
     let code = unsafe { close_below(wrapper, dxpl, request) };
-    if code >= 0 && file.closed() {
-        State::of(library).remove_file(file.number);
+    if code >= 0 {
         guard(library, Op::FileClose.name(), || {
-            file.dissolve();
+            file.after_close();
             Ok(0)
         });
     }
@@ -221,6 +225,13 @@ unsafe fn close_below(wrapper: *mut c_void, dxpl: hid_t, request: Request) -> he
         forward_close(Op::FileClose, wrapper, request, |class, object| {
             Some(class.file_cls.close?(object, dxpl, request))
         })
+    }
+}
+
+/// HDF5 always opens files with its default transfer list, which otherwise cannot be told from others.
+fn note_default_list(slot: usize, dxpl: hid_t) {
+    if let Some(library) = Library::in_slot(slot) {
+        State::of(library).set_default_transfer_list(dxpl);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Links: handed on, with the objects in the arguments unwrapped.
 
 use crate::below::Wrapper;
-use crate::capture::Removal;
+use crate::capture;
 use crate::forward::{Request, forward};
 use crate::op::Op;
 use sago_hdf5::Error;
@@ -119,10 +119,14 @@ unsafe extern "C" fn specific(
             if (*args).op_type != H5VL_link_specific_t_H5VL_LINK_DELETE {
                 return Ok(specific(object, location, args, dxpl, request));
             }
-            let removal = Removal::prepare(wrapper, location)?;
+            let file = capture::file_of(wrapper, (*location).obj_type);
+            if let Some(file) = &file {
+                capture::settle_all(file)?;
+            }
+            let (_, below) = Wrapper::parts(wrapper);
             let code = specific(object, location, args, dxpl, request);
-            if code >= 0 {
-                removal.into_iter().for_each(Removal::done);
+            if file.is_some() {
+                capture::links_removed(&below);
             }
             Ok(code)
         })

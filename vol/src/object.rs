@@ -1,7 +1,7 @@
 //! Operations on objects of any class, handed on; before some of them what waits must be in the file.
 
 use crate::below::Wrapper;
-use crate::capture::{self, Removal};
+use crate::capture;
 use crate::forward::{Request, forward};
 use crate::op::Op;
 use sago_hdf5::Error;
@@ -119,20 +119,18 @@ unsafe extern "C" fn specific(
     unsafe {
         forward(Op::ObjectSpecific, wrapper, request, |class, object| {
             let specific = class.object_cls.specific.ok_or(Error::NoMethod)?;
-            let mut removal = None;
-            #[allow(non_upper_case_globals)]
-            match (*args).op_type {
-                H5VL_object_specific_t_H5VL_OBJECT_CHANGE_REF_COUNT => {
-                    removal = Removal::prepare(wrapper, location)?;
-                }
-                H5VL_object_specific_t_H5VL_OBJECT_FLUSH => {
-                    capture::file_of(wrapper, (*location).obj_type).map_or(Ok(()), |file| file.settle())?;
-                }
-                _ => {}
+            let counts = (*args).op_type == H5VL_object_specific_t_H5VL_OBJECT_CHANGE_REF_COUNT;
+            if !counts && (*args).op_type != H5VL_object_specific_t_H5VL_OBJECT_FLUSH {
+                return Ok(specific(object, location, args, dxpl, request));
             }
+            let file = capture::file_of(wrapper, (*location).obj_type);
+            if let Some(file) = &file {
+                capture::settle_all(file)?;
+            }
+            let (_, below) = Wrapper::parts(wrapper);
             let code = specific(object, location, args, dxpl, request);
-            if code >= 0 {
-                removal.into_iter().for_each(Removal::done);
+            if counts && file.is_some() {
+                capture::links_removed(&below);
             }
             Ok(code)
         })

@@ -4,9 +4,10 @@
 use crate::capture::{CapturedFile, Reason, Region};
 use crate::op::Op;
 use sago_core::config::ReportTo;
+use sago_hdf5::sys::hid_t;
 use sago_hdf5::{Library, MAX_LIBRARIES};
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub struct State {
@@ -21,6 +22,8 @@ pub struct State {
     open: AtomicU64,
     /// Memory of windows that are closed, for the next ones.
     regions: Mutex<Vec<Region>>,
+    /// The transfer list that programs get by default.
+    default_list: AtomicI64,
 }
 
 /// Memory kept for the next file.
@@ -39,6 +42,7 @@ impl State {
             files: Mutex::new(Vec::new()),
             open: AtomicU64::new(0),
             regions: Mutex::new(Vec::new()),
+            default_list: AtomicI64::new(0),
         }
     }
 
@@ -73,6 +77,15 @@ impl State {
         let passed = Reason::ALL.iter().map(|&reason| (reason, take(&self.passed[reason as usize])));
         let passed = passed.filter(|&(_, calls)| calls > 0).collect();
         (take(&self.captured_calls), take(&self.captured_bytes), passed)
+    }
+
+    /// HDF5 opens files with its default transfer list.
+    pub fn set_default_transfer_list(&self, list: hid_t) {
+        self.default_list.store(list, Ordering::Relaxed);
+    }
+
+    pub fn default_transfer_list(&self) -> hid_t {
+        self.default_list.load(Ordering::Relaxed)
     }
 
     /// Whether any file is captured now.

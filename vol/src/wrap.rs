@@ -4,7 +4,8 @@ use crate::below::{Below, Wrapper};
 use crate::capture;
 use crate::forward::counted;
 use crate::op::Op;
-use sago_hdf5::sys::{H5I_type_t, H5I_type_t_H5I_DATASET, H5I_type_t_H5I_FILE, H5P_DEFAULT, H5VL_wrap_class_t, herr_t};
+use crate::state::State;
+use sago_hdf5::sys::{H5I_type_t, H5I_type_t_H5I_DATASET, H5I_type_t_H5I_FILE, H5VL_wrap_class_t, herr_t};
 use sago_hdf5::{Error, Library};
 use std::ffi::c_void;
 use std::ptr;
@@ -73,7 +74,13 @@ unsafe extern "C" fn wrap_object(object: *mut c_void, kind: H5I_type_t, context:
             // SAFETY: a wrapper just made, of an object of that type.
             H5I_type_t_H5I_FILE => unsafe { capture::file_found(wrapper) },
             // SAFETY: as above.
-            H5I_type_t_H5I_DATASET => unsafe { capture::dataset_opened(wrapper, H5P_DEFAULT, false) },
+            H5I_type_t_H5I_DATASET => unsafe {
+                capture::dataset_opened(
+                    wrapper,
+                    State::of(context.below.library).default_transfer_list(),
+                    false,
+                );
+            },
             _ => {}
         }
         Ok(wrapper)

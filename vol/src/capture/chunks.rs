@@ -16,7 +16,10 @@ pub struct Chunks {
 #[derive(Debug, PartialEq, Eq)]
 enum Addresses {
     /// One after the other.
-    Regular { first: u64, step: u64 },
+    Regular {
+        first: u64,
+        step: u64,
+    },
     Listed(Vec<u64>),
 }
 

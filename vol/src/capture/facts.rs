@@ -15,7 +15,6 @@ use std::ffi::{c_int, c_uint, c_void};
 /// Of a dataset that can be captured. The same on all ranks.
 #[derive(Debug)]
 pub struct Facts {
-    pub kind: Kind,
     pub element_bytes: u64,
     pub dims: Vec<u64>,
     pub place: Place,
@@ -59,8 +58,18 @@ impl Facts {
                     Place::Chunks(chunks.ok_or(Reason::NotAllocated)?)
                 }
             };
-            Ok(Self { kind, element_bytes, dims, place, bytes })
+            Ok(Self { element_bytes, dims, place, bytes })
         }
+    }
+
+    /// The datatype of a dataset's elements. It is not kept: an identifier that the program did not make shows when it
+    /// counts what is open.
+    ///
+    /// # Safety
+    /// `object` is an open dataset of the native connector `below`.
+    pub unsafe fn kind(below: &Below, object: *mut c_void, dxpl: hid_t) -> Result<Kind, Reason> {
+        // SAFETY: the caller's promise.
+        unsafe { Native { below, object, dxpl }.kind() }
     }
 
     pub fn is_chunked(&self) -> bool {
@@ -98,7 +107,11 @@ impl Facts {
                 let mut list = RunList::new();
                 for block in elements(1, 0)?.into_iter().flat_map(Run::blocks) {
                     chunks.extents(block.file, block.len, |extent| {
-                        if whole { list.push(extent) } else { self.part_of(extent.into(), offset, len, &mut list) }
+                        if whole {
+                            list.push(extent)
+                        } else {
+                            self.part_of(extent.into(), offset, len, &mut list)
+                        }
                     });
                 }
                 Ok(list.into_vec())
@@ -111,11 +124,15 @@ impl Facts {
         let per_block = run.len() / self.element_bytes;
         let single = per_block == 1 && !run.is_contiguous();
         if single {
-            Run::strided(run.offset() + offset, len, run.stride(), run.count()).into_iter().for_each(|run| list.push_run(run));
+            Run::strided(run.offset() + offset, len, run.stride(), run.count())
+                .into_iter()
+                .for_each(|run| list.push_run(run));
             return;
         }
         for block in run.blocks() {
-            Run::strided(block.file + offset, len, self.element_bytes, per_block).into_iter().for_each(|run| list.push_run(run));
+            Run::strided(block.file + offset, len, self.element_bytes, per_block)
+                .into_iter()
+                .for_each(|run| list.push_run(run));
         }
     }
 
@@ -130,7 +147,11 @@ fn layout(library: &Library, dcpl: &PropertyList) -> Result<Option<Vec<u64>>, Re
     let fns = &library.fns;
     // SAFETY: an identifier of ours.
     let (layout, filters, external) = unsafe {
-        ((fns.H5Pget_layout)(dcpl.id()), (fns.H5Pget_nfilters)(dcpl.id()), (fns.H5Pget_external_count)(dcpl.id()))
+        (
+            (fns.H5Pget_layout)(dcpl.id()),
+            (fns.H5Pget_nfilters)(dcpl.id()),
+            (fns.H5Pget_external_count)(dcpl.id()),
+        )
     };
     #[allow(non_upper_case_globals)]
     match layout {
@@ -194,9 +215,7 @@ impl Native<'_> {
             self.get(&mut args)?;
             args.args.get_type.type_id
         };
-        // A committed datatype would count as an open object of the file: a copy does not.
-        let original = Kind::adopt(self.below.library, id).map_err(|_| Reason::Unknown)?;
-        Kind::copy_of(self.below.library, original.id()).map_err(|_| Reason::Unknown)
+        Kind::adopt(self.below.library, id).map_err(|_| Reason::Unknown)
     }
 
     unsafe fn dims(&self) -> Result<Vec<u64>, Reason> {

@@ -44,6 +44,30 @@ unsafe impl Send for CapturedFile {}
 // SAFETY: as above.
 unsafe impl Sync for CapturedFile {}
 
+/// An open file for as long as HDF5 holds a wrapper of it.
+pub struct Handle(Arc<CapturedFile>);
+
+impl Handle {
+    pub fn new(file: Arc<CapturedFile>) -> Self {
+        file.handles.set(file.handles.get() + 1);
+        Self(file)
+    }
+
+    pub fn file(&self) -> &Arc<CapturedFile> {
+        &self.0
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let handles = &self.0.handles;
+        handles.set(handles.get().saturating_sub(1));
+        if handles.get() == 0 {
+            State::of(self.0.library).remove_file(self.0.number);
+        }
+    }
+}
+
 /// What a file is opened with, besides its ranks.
 pub struct Opening {
     pub library: &'static Library,
@@ -108,7 +132,8 @@ enum With {
 
 impl CapturedFile {
     pub fn new(opening: Opening, ranks: Box<dyn Transport>) -> Result<Self, Error> {
-        let Opening { library, number, name, config, writable, group, window_bytes, storage, facts } = opening;
+        let Opening { library, number, name, config, writable, group, window_bytes, storage, facts } =
+            opening;
         let region = State::of(library).take_region(window_bytes);
         let region = region.map_or_else(|| Region::new(window_bytes), Ok);
         let region = region.map_err(|error| Error::Message(format!("no memory for the window: {error}")))?;
@@ -137,10 +162,6 @@ impl CapturedFile {
             datasets: RefCell::default(),
             work: RefCell::new(work),
         })
-    }
-
-    pub fn opened(&self) {
-        self.handles.set(self.handles.get() + 1);
     }
 
     /// Why nothing of this file is captured now, if so. The same on all ranks.
@@ -302,8 +323,8 @@ impl CapturedFile {
             }
         }
         let session = together.as_mut().ok_or(sago_exec::Error::Garbled);
-        let fetched = session
-            .and_then(|session| session.fetch(declaration.finish(), &mut sago_exec::Taken::new(into)));
+        let fetched =
+            session.and_then(|session| session.fetch(declaration.finish(), &mut sago_exec::Taken::new(into)));
         let mut arrived = window.spare(window.room());
         for (read, step) in reads.iter_mut().zip(steps) {
             let (place, rest) = std::mem::take(&mut arrived).split_at_mut(step as usize);
@@ -329,14 +350,11 @@ impl CapturedFile {
         result
     }
 
-    /// After one of its handles was closed; whether it was the last.
-    pub fn closed(&self) -> bool {
-        self.handles.set(self.handles.get().saturating_sub(1));
-        self.handles.get() == 0
-    }
-
-    /// After the last handle was closed: gives back what the ranks hold together. Collective.
-    pub fn dissolve(self: Arc<Self>) {
+    /// After one of its handles was closed: if it was the last, gives back what the ranks hold together. Collective.
+    pub fn after_close(&self) {
+        if self.handles.get() > 0 {
+            return;
+        }
         let mut work = self.work();
         let work = &mut *work;
         let sessions = [work.together.take(), work.alone.take()];
@@ -453,7 +471,11 @@ impl Work {
     /// How many fetches it takes until these are read.
     fn reading_rounds(&self, reads: &[Read<'_>]) -> u64 {
         let lengths = reads.iter().filter(|read| read.direct.is_none());
-        count_rounds(self.window.room(), self.window.capacity(), lengths.map(|read| (read.bytes.left(), read.bytes.unit())))
+        count_rounds(
+            self.window.room(),
+            self.window.capacity(),
+            lengths.map(|read| (read.bytes.left(), read.bytes.unit())),
+        )
     }
 
     /// How many commits it takes until these are written: one, if they fit into the window or can be lent.

@@ -18,8 +18,8 @@ mod stream;
 mod transfer;
 mod window;
 
-pub use dataset::Dataset;
-pub use file::CapturedFile;
+pub use dataset::{Dataset, OpenDataset};
+pub use file::{CapturedFile, Handle};
 pub use open::Request;
 pub use reason::Reason;
 pub use transfer::{Call, Route, read, write};
@@ -48,10 +48,7 @@ pub unsafe fn file_opened(wrapper: *mut c_void, request: &Request<'_>) {
     // SAFETY: the object in a file's wrapper is a file.
     let opened = catch_unwind(AssertUnwindSafe(|| unsafe { open::open(request, object) }));
     let role = match opened.unwrap_or(Err(Reason::Unknown)) {
-        Ok(file) => {
-            file.opened();
-            Role::File(file)
-        }
+        Ok(file) => Role::File(Arc::new(Handle::new(file))),
         Err(reason) => Role::Passed(reason),
     };
     drop(below);
@@ -74,10 +71,11 @@ pub unsafe fn file_found(wrapper: *mut c_void) {
         return;
     }
     // SAFETY: the object in a file's wrapper is a file.
-    let Some(file) = unsafe { open::number(&below, object) }.and_then(|number| state.file(number)) else { return };
-    file.opened();
+    let Some(file) = unsafe { open::number(&below, object) }.and_then(|number| state.file(number)) else {
+        return;
+    };
     // SAFETY: the caller's promise.
-    unsafe { Wrapper::set_role(wrapper, Role::File(file)) };
+    unsafe { Wrapper::set_role(wrapper, Role::File(Arc::new(Handle::new(file)))) };
 }
 
 /// What a dataset's wrapper is to know. `created`: by this call, on all ranks.
@@ -100,7 +98,7 @@ pub unsafe fn dataset_opened(wrapper: *mut c_void, dxpl: hid_t, created: bool) {
         })
     });
     let role = match catch_unwind(look).unwrap_or(Err(Reason::Unknown)) {
-        Ok(dataset) => Role::Dataset(dataset),
+        Ok(dataset) => Role::Dataset(Arc::new(OpenDataset::new(dataset, object))),
         Err(reason) => Role::Passed(reason),
     };
     // SAFETY: the caller's promise.
@@ -136,7 +134,12 @@ unsafe fn dataset_state(
 ///
 /// # Safety
 /// `object` is an open dataset of the connector below.
-pub unsafe fn extent_changed(dataset: &Dataset, below: &Below, object: *mut c_void, dxpl: hid_t) -> Result<(), Error> {
+pub unsafe fn extent_changed(
+    dataset: &Dataset,
+    below: &Below,
+    object: *mut c_void,
+    dxpl: hid_t,
+) -> Result<(), Error> {
     // SAFETY: the caller's promise.
     let facts = error::quietly(below.library, || unsafe { Facts::look_up(below, object, dxpl) });
     dataset.set_facts(facts);
@@ -144,44 +147,18 @@ pub unsafe fn extent_changed(dataset: &Dataset, below: &Below, object: *mut c_vo
     dataset.file.meet()
 }
 
-/// Something whose link or reference is about to go. Datasets that are open but have none left lose their storage when
-/// they are closed, so their writes must not wait.
-pub struct Removal {
-    file: Arc<CapturedFile>,
-    token: [u8; 16],
-    kind: H5O_type_t,
-}
-
-impl Removal {
-    /// Before the removal: carries out what waits. Collective.
-    ///
-    /// # Safety
-    /// `wrapper` is a live wrapper and `location` leads from there to what is removed.
-    pub unsafe fn prepare(
-        wrapper: *const c_void,
-        location: *const H5VL_loc_params_t,
-    ) -> Result<Option<Self>, Error> {
-        // SAFETY: the caller's promise.
-        let (object, below) = unsafe { Wrapper::parts(wrapper) };
-        // SAFETY: the caller's promise.
-        let Some(start) = (unsafe { file_of(wrapper, (*location).obj_type) }) else { return Ok(None) };
-        settle_all(&start)?;
-        // SAFETY: the caller's promise.
-        let identity = error::quietly(below.library, || unsafe { Identity::at(&below, object, location) });
-        let Some(Identity { file, token, kind }) = identity else { return Ok(None) };
-        let file = State::of(below.library).file(file);
-        Ok(file.map(|file| Self { file, token, kind }))
-    }
-
-    /// After it.
-    pub fn done(self) {
-        #[allow(non_upper_case_globals)]
-        let lost = match self.kind {
-            H5O_type_t_H5O_TYPE_DATASET => self.file.known_dataset(&self.token).into_iter().collect(),
-            // A group takes with it what only it leads to.
-            _ => self.file.open_datasets(),
-        };
-        lost.iter().for_each(|dataset| dataset.set_facts(Err(Reason::Unlinked)));
+/// After links or references have gone: datasets that are open but have none left lose their storage when they are
+/// closed, so their writes must not wait.
+pub fn links_removed(below: &Below) {
+    let files = State::of(below.library).files();
+    for dataset in files.iter().flat_map(|file| file.open_datasets()) {
+        let Some(object) = dataset.object() else { continue };
+        // SAFETY: an open dataset, as its handles keep it.
+        let identity =
+            error::quietly(below.library, || unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) });
+        if identity.is_none_or(|identity| identity.links == 0) {
+            dataset.set_facts(Err(Reason::Unlinked));
+        }
     }
 }
 
@@ -192,8 +169,8 @@ impl Removal {
 pub unsafe fn file_of(wrapper: *const c_void, kind: H5I_type_t) -> Option<Arc<CapturedFile>> {
     // SAFETY: the caller's promise.
     match unsafe { Wrapper::role(wrapper) } {
-        Role::File(file) => return Some(file),
-        Role::Dataset(dataset) => return Some(Arc::clone(&dataset.file)),
+        Role::File(handle) => return Some(Arc::clone(handle.file())),
+        Role::Dataset(open) => return Some(Arc::clone(&open.dataset.file)),
         Role::Passed(_) | Role::None => {}
     }
     // SAFETY: the caller's promise.
@@ -217,7 +194,7 @@ pub fn settle_all(file: &CapturedFile) -> Result<(), Error> {
 struct Identity {
     file: u64,
     token: [u8; 16],
-    kind: H5O_type_t,
+    links: u32,
 }
 
 impl Identity {
@@ -225,17 +202,8 @@ impl Identity {
     /// `object` is an open object of the native connector `below`, of this type.
     unsafe fn of(below: &Below, object: *mut c_void, kind: H5I_type_t) -> Option<Self> {
         // SAFETY: plain numbers and pointers, for which zero is a value.
-        let mut location: H5VL_loc_params_t = unsafe { std::mem::zeroed() };
+        let (mut location, mut info): (H5VL_loc_params_t, H5O_info2_t) = unsafe { std::mem::zeroed() };
         (location.obj_type, location.type_) = (kind, H5VL_loc_type_t_H5VL_OBJECT_BY_SELF);
-        // SAFETY: the caller's promise.
-        unsafe { Self::at(below, object, &location) }
-    }
-
-    /// # Safety
-    /// `location` leads from the open object `object` of the native connector `below`.
-    unsafe fn at(below: &Below, object: *mut c_void, location: *const H5VL_loc_params_t) -> Option<Self> {
-        // SAFETY: plain numbers, for which zero is a value.
-        let mut info: H5O_info2_t = unsafe { std::mem::zeroed() };
         let mut args = H5VL_object_get_args_t {
             op_type: H5VL_object_get_t_H5VL_OBJECT_GET_INFO,
             args: H5VL_object_get_args_t__bindgen_ty_1 {
@@ -247,10 +215,10 @@ impl Identity {
         };
         // SAFETY: the caller's promise, and arguments as the operation wants them.
         let code = unsafe {
-            below.class().object_cls.get?(object, location, &mut args, H5P_DEFAULT, ptr::null_mut())
+            below.class().object_cls.get?(object, &location, &mut args, H5P_DEFAULT, ptr::null_mut())
         };
-        let (file, token, kind) = (info.fileno, info.token.__data, info.type_);
-        (code >= 0).then_some(Self { file, token, kind })
+        let (file, token, links) = (info.fileno, info.token.__data, info.rc);
+        (code >= 0).then_some(Self { file, token, links })
     }
 }
 

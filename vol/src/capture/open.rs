@@ -160,7 +160,8 @@ impl Votes {
 /// An eighth of the node's memory, divided among as many ranks as there are processors or ranks.
 fn window_bytes(ranks: usize) -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok());
+    let total =
+        text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok());
     let total_bytes = total.map_or(WINDOW_BYTES_MIN, |kib: u64| kib << 10);
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
     let sharers = ranks.min(processors.max(4)) as u64;
@@ -173,7 +174,9 @@ fn node_name() -> String {
 
 /// FNV-1a.
 fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 /// What the file system says, as the first rank sees it: all must plan with the same facts.

@@ -182,7 +182,15 @@ impl<'m> Outgoing<'m> {
             let background = scratch.background.as_mut_ptr().cast();
             // SAFETY: both have room for as many elements of either datatype.
             error::quietly(library, || unsafe {
-                kind::convert(library, self.memory.kind, target.id(), elements, buffer.cast(), background, dxpl)
+                kind::convert(
+                    library,
+                    self.memory.kind,
+                    target.id(),
+                    elements,
+                    buffer.cast(),
+                    background,
+                    dxpl,
+                )
             })?;
             let bytes = elements * self.len;
             into[done * self.len..][..bytes].copy_from_slice(&scratch.buffer[..bytes]);
@@ -233,7 +241,8 @@ impl<'m> Incoming<'m> {
     }
 
     fn shift(&mut self, from: &[u8], moves: &[Move]) {
-        let (base, size, file_bytes) = (self.memory.base, self.memory.element_bytes, self.conversion.kind.bytes());
+        let (base, size, file_bytes) =
+            (self.memory.base, self.memory.element_bytes, self.conversion.kind.bytes());
         let mut at = from.as_ptr();
         let mut visit = |offset: usize, stride: usize, elements: usize| {
             for step in moves {

@@ -9,11 +9,10 @@ use crate::below::{Role, Wrapper};
 use crate::state::State;
 use sago_core::config::Mode;
 use sago_core::extent::Run;
-use sago_hdf5::handle::PropertyList;
-use sago_hdf5::kind::{Change, Part};
+use sago_hdf5::kind::{Change, Kind, Part};
 use sago_hdf5::library::ParallelFunctions;
 use sago_hdf5::sys::*;
-use sago_hdf5::{Error, Library, space};
+use sago_hdf5::{Error, Library, error, space};
 use std::cell::Ref;
 use std::ffi::{CStr, c_void};
 use std::sync::Arc;
@@ -35,8 +34,8 @@ pub enum Route {
     Done,
     /// As it is to the connector below.
     Native,
-    /// To the connector below with this transfer list: this rank alone.
-    Alone(PropertyList),
+    /// To the connector below, by this rank independently of the others: see [`Call::alone`].
+    Alone,
 }
 
 /// Data spaces that are no identifiers.
@@ -51,9 +50,13 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     let Some(targets) = (unsafe { Targets::of(call) }) else { return Ok(Route::Native) };
     let collective = call.is_collective();
     let facts = match targets.facts() {
-        Ok(facts) if collective || targets.file.mode == Mode::Window => facts,
-        refused => {
-            let reason = refused.err().unwrap_or(Reason::Independent);
+        Ok(_) if !targets.file.writable => Err(Reason::ReadOnly),
+        Ok(_) if !collective && targets.file.mode != Mode::Window => Err(Reason::Independent),
+        judged => judged,
+    };
+    let facts = match facts {
+        Ok(facts) => facts,
+        Err(reason) => {
             targets.settle_before(collective)?;
             State::of(call.library).passed(reason);
             return Ok(Route::Native);
@@ -61,10 +64,13 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     };
     let file = &targets.file;
     let total = facts.iter().map(|facts| facts.bytes).sum();
-    let prepared = call.prepare(&facts, |facts, memory_kind| {
-        let parts = facts.kind.parts_from(memory_kind).ok().flatten();
-        parts.filter(|parts| parts.iter().all(|part| part.len * 2 <= file.window_bytes()))
-    });
+    // SAFETY: the caller's promise.
+    let prepared = unsafe {
+        call.prepare(&facts, |kind, memory_kind| {
+            let parts = kind.parts_from(memory_kind).ok().flatten();
+            parts.filter(|parts| parts.iter().all(|part| part.len * 2 <= file.window_bytes()))
+        })
+    };
     let mut writes = match &prepared {
         Ok(prepared) => prepared.iter().flat_map(|one| one.writes(call)).collect(),
         Err(_) => Vec::new(),
@@ -84,7 +90,7 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     // What this rank wrote before must be in the file before what HDF5 writes now.
     file.settle_alone()?;
     State::of(call.library).passed(reason);
-    call.alone()
+    Ok(if collective { Route::Alone } else { Route::Native })
 }
 
 /// # Safety
@@ -100,11 +106,14 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     };
     let file = &targets.file;
     let total = facts.iter().map(|facts| facts.bytes).sum();
-    let prepared = call.prepare(&facts, |facts, memory_kind| {
-        let change = facts.kind.change_to(memory_kind).ok().flatten()?;
-        let fits = facts.element_bytes * 2 <= file.window_bytes();
-        fits.then(|| vec![Part { offset: 0, len: facts.element_bytes, change }])
-    });
+    // SAFETY: the caller's promise.
+    let prepared = unsafe {
+        call.prepare(&facts, |kind, memory_kind| {
+            let change = kind.change_to(memory_kind).ok().flatten()?;
+            let len = kind.bytes() as u64;
+            (len * 2 <= file.window_bytes()).then(|| vec![Part { offset: 0, len, change }])
+        })
+    };
     let mut reads = match &prepared {
         Ok(prepared) => prepared.iter().flat_map(|one| one.reads(call)).collect(),
         Err(_) => Vec::new(),
@@ -114,7 +123,7 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
         call.note_mode(true, facts.iter().any(|facts| facts.is_chunked()))?;
         return Ok(Route::Done);
     }
-    call.alone()
+    Ok(Route::Alone)
 }
 
 /// The datasets of a call, all of one captured file.
@@ -135,14 +144,17 @@ impl Targets {
         for wrapper in call.wrappers {
             // SAFETY: the caller's promise.
             match unsafe { Wrapper::role(*wrapper) } {
-                Role::Dataset(dataset) => datasets.push(dataset),
+                Role::Dataset(open) => datasets.push(Arc::clone(&open.dataset)),
                 Role::Passed(reason) => State::of(call.library).passed(reason),
                 Role::File(_) | Role::None => {}
             }
         }
         let file = Arc::clone(&datasets.first()?.file);
         let same = datasets.iter().all(|dataset| Arc::ptr_eq(&dataset.file, &file));
-        let mixed = !same || datasets.len() < call.wrappers.len();
+        // HDF5 refuses some calls that name a dataset twice: it shall judge.
+        let twice =
+            |(i, one): (usize, &Arc<Dataset>)| datasets[..i].iter().any(|other| Arc::ptr_eq(one, other));
+        let mixed = !same || datasets.len() < call.wrappers.len() || datasets.iter().enumerate().any(twice);
         Some(Self { file, datasets, mixed })
     }
 
@@ -150,9 +162,6 @@ impl Targets {
     fn facts(&self) -> Result<Vec<Ref<'_, Facts>>, Reason> {
         if self.mixed {
             return Err(Reason::Mixed);
-        }
-        if !self.file.writable && self.file.mode == Mode::Off {
-            return Err(Reason::Off);
         }
         self.datasets.iter().map(|dataset| dataset.facts()).collect()
     }
@@ -163,31 +172,33 @@ impl Targets {
         if self.file.refusal() == Some(Reason::Closed) {
             return Ok(());
         }
-        let elsewhere =
-            self.mixed || self.datasets.iter().any(|dataset| dataset.facts().is_err_and(|r| r == Reason::Virtual));
+        let elsewhere = self.mixed
+            || self.datasets.iter().any(|dataset| dataset.facts().is_err_and(|r| r == Reason::Virtual));
         match (collective, elsewhere) {
             (true, true) => super::settle_all(&self.file),
             (true, false) => self.file.settle(),
-            (false, true) => State::of(self.file.library).files().iter().try_for_each(|file| file.settle_alone()),
+            (false, true) => {
+                State::of(self.file.library).files().iter().try_for_each(|file| file.settle_alone())
+            }
             (false, false) => self.file.settle_alone(),
         }
     }
 }
 
 /// This rank's part of a call, for one dataset.
-struct Prepared<'f> {
-    facts: &'f Facts,
+struct Prepared {
+    kind: Kind,
     memory: Memory,
     parts: Vec<(Part, Vec<Run>)>,
 }
 
-impl<'f> Prepared<'f> {
+impl Prepared {
     fn bytes(&self) -> u64 {
         self.parts.iter().map(|(part, _)| part.len * self.memory.points()).sum()
     }
 
     fn conversion<'a>(&'a self, call: &Call<'_>, part: &'a Part) -> Conversion<'a> {
-        Conversion { library: call.library, change: &part.change, kind: &self.facts.kind, dxpl: call.dxpl }
+        Conversion { library: call.library, change: &part.change, kind: &self.kind, dxpl: call.dxpl }
     }
 
     fn writes<'a>(&'a self, call: &'a Call<'_>) -> impl Iterator<Item = Write<'a>> {
@@ -223,23 +234,27 @@ impl Call<'_> {
     }
 
     /// This rank's part, if Sago can do it. `parts` says how elements change between memory and file.
-    fn prepare<'f>(
+    ///
+    /// # Safety
+    /// The call's wrappers are live, and belong to these facts.
+    unsafe fn prepare(
         &self,
-        facts: &'f [Ref<'_, Facts>],
-        parts: impl Fn(&Facts, hid_t) -> Option<Vec<Part>>,
-    ) -> Result<Vec<Prepared<'f>>, Reason> {
+        facts: &[Ref<'_, Facts>],
+        parts: impl Fn(&Kind, hid_t) -> Option<Vec<Part>>,
+    ) -> Result<Vec<Prepared>, Reason> {
         if self.has_transform() {
             return Err(Reason::Transform);
         }
-        facts.iter().enumerate().map(|(i, facts)| self.prepare_one(i, facts, &parts)).collect()
+        // SAFETY: the caller's promise.
+        facts.iter().enumerate().map(|(i, facts)| unsafe { self.prepare_one(i, facts, &parts) }).collect()
     }
 
-    fn prepare_one<'f>(
+    unsafe fn prepare_one(
         &self,
         i: usize,
-        facts: &'f Facts,
-        parts: impl Fn(&Facts, hid_t) -> Option<Vec<Part>>,
-    ) -> Result<Prepared<'f>, Reason> {
+        facts: &Facts,
+        parts: impl Fn(&Kind, hid_t) -> Option<Vec<Part>>,
+    ) -> Result<Prepared, Reason> {
         let library = self.library;
         let judge = |space: hid_t| {
             let points = space::points(library, space).map_err(|_| Reason::Selection)?;
@@ -262,15 +277,22 @@ impl Call<'_> {
         if memory_points != points || points > facts.points() || nowhere {
             return Err(Reason::Selection);
         }
-        let parts = if points == 0 { Vec::new() } else { parts(facts, self.kinds[i]).ok_or(Reason::MemoryType)? };
+        // SAFETY: the caller's promise.
+        let kind = unsafe {
+            let (object, below) = Wrapper::parts(self.wrappers[i]);
+            Facts::kind(&below, object, self.dxpl)?
+        };
+        let parts =
+            if points == 0 { Vec::new() } else { parts(&kind, self.kinds[i]).ok_or(Reason::MemoryType)? };
         let memory = Memory::new(library, self.buffers[i], self.kinds[i], memory_space, points);
         let memory = memory.map_err(|_| Reason::Selection)?;
         let place = |part: Part| {
-            let runs = facts.runs(library, file_space, part.offset, part.len).map_err(|_| Reason::Selection)?;
+            let runs =
+                facts.runs(library, file_space, part.offset, part.len).map_err(|_| Reason::Selection)?;
             Ok((part, runs))
         };
         let parts = parts.into_iter().map(place).collect::<Result<_, _>>()?;
-        Ok(Prepared { facts, memory, parts })
+        Ok(Prepared { kind, memory, parts })
     }
 
     fn has_transform(&self) -> bool {
@@ -282,25 +304,24 @@ impl Call<'_> {
         code < 0 || !transform.is_null()
     }
 
-    /// A transfer list with which this rank works independently of the others.
-    fn alone(&self) -> Result<Route, Error> {
-        let list = PropertyList::copy_of(self.library, self.dxpl)?;
-        // SAFETY: a list of ours.
-        match unsafe { (self.parallel()?.H5Pset_dxpl_mpio)(list.id(), H5FD_mpio_xfer_t_H5FD_MPIO_INDEPENDENT) } {
-            code if code >= 0 => Ok(Route::Alone(list)),
-            _ => Err(Error::Reported),
+    /// Runs `work` while the program's transfer list says independent. HDF5 keeps hold of the list that the connector
+    /// below is given until the program's call returns, so it must be the program's own.
+    pub fn alone(&self, work: impl FnOnce() -> herr_t) -> Result<herr_t, Error> {
+        let set = self.parallel()?.H5Pset_dxpl_mpio;
+        // SAFETY: the program's list, which says collective.
+        if unsafe { set(self.dxpl, H5FD_mpio_xfer_t_H5FD_MPIO_INDEPENDENT) } < 0 {
+            return Err(Error::Reported);
         }
+        let code = work();
+        // SAFETY: as above.
+        error::preserve(self.library, || unsafe { set(self.dxpl, H5FD_mpio_xfer_t_H5FD_MPIO_COLLECTIVE) });
+        Ok(code)
     }
 
     /// What HDF5 would leave in the transfer list for programs to look at.
     fn note_mode(&self, collective: bool, chunked: bool) -> Result<(), Error> {
-        let mut before = H5D_mpio_actual_io_mode_t_H5D_MPIO_NO_COLLECTIVE;
-        if !collective {
-            // SAFETY: HDF5 checks the identifier; a place to write to.
-            unsafe { (self.parallel()?.H5Pget_mpio_actual_io_mode)(self.dxpl, &mut before) };
-            if before == H5D_mpio_actual_io_mode_t_H5D_MPIO_NO_COLLECTIVE {
-                return Ok(());
-            }
+        if self.dxpl == State::of(self.library).default_transfer_list() {
+            return Ok(());
         }
         let (io, chunks) = match (collective, chunked) {
             (false, _) => (H5D_mpio_actual_io_mode_t_H5D_MPIO_NO_COLLECTIVE, 0),

@@ -101,8 +101,10 @@ unsafe impl Send for Region {}
 impl Region {
     pub fn new(bytes: u64) -> std::io::Result<Self> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        let (access, kind) =
-            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+        let (access, kind) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+        );
         // SAFETY: a new mapping, at a place of the kernel's choice.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0) };
         let start = if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast::<u8>()) };
@@ -150,7 +152,10 @@ mod tests {
         assert_eq!(window.bytes(), b"abcde");
         assert_eq!(window.room(), (1 << 20) - 5);
         let writes: Vec<&[Run]> = window.writes().collect();
-        assert_eq!(writes, [&[Run::contiguous(10, 3)][..], &[], &[Run::contiguous(0, 1), Run::contiguous(5, 1)]]);
+        assert_eq!(
+            writes,
+            [&[Run::contiguous(10, 3)][..], &[], &[Run::contiguous(0, 1), Run::contiguous(5, 1)]]
+        );
         let mark = window.mark();
         window.push(&[Run::contiguous(7, 1)], 1);
         window.cut(mark);

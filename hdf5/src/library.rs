@@ -269,6 +269,7 @@ functions! {
         H5Sget_simple_extent_dims: c!(hid_t, *mut hsize_t, *mut hsize_t => c_int);
         H5Sget_select_npoints: c!(hid_t => hssize_t);
         H5Sget_select_type: c!(hid_t => H5S_sel_type);
+        H5Sselect_none: c!(hid_t => herr_t);
         H5Sselect_valid: c!(hid_t => htri_t);
         H5Sis_regular_hyperslab: c!(hid_t => htri_t);
         H5Sget_regular_hyperslab: c!(hid_t, *mut hsize_t, *mut hsize_t, *mut hsize_t, *mut hsize_t => herr_t);

@@ -32,6 +32,11 @@ impl Space {
         self.id
     }
 
+    pub fn select_none(&self) -> Result<(), Error> {
+        // SAFETY: our own identifier.
+        if unsafe { (self.library.fns.H5Sselect_none)(self.id) } >= 0 { Ok(()) } else { Err(Error::Reported) }
+    }
+
     /// Whether it can hold no element at all.
     pub fn is_null(&self) -> bool {
         // SAFETY: our own identifier.

@@ -7,7 +7,7 @@ use sago_core::config::ReportTo;
 use sago_hdf5::sys::hid_t;
 use sago_hdf5::{Library, MAX_LIBRARIES};
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub struct State {
@@ -24,6 +24,8 @@ pub struct State {
     regions: Mutex<Vec<Region>>,
     /// The transfer list that programs get by default.
     default_list: AtomicI64,
+    /// Whether a dataset has been captured since HDF5 was opened.
+    awake: AtomicBool,
 }
 
 /// Memory kept for the next file.
@@ -43,6 +45,7 @@ impl State {
             open: AtomicU64::new(0),
             regions: Mutex::new(Vec::new()),
             default_list: AtomicI64::new(0),
+            awake: AtomicBool::new(false),
         }
     }
 
@@ -88,6 +91,11 @@ impl State {
         self.default_list.load(Ordering::Relaxed)
     }
 
+    /// Whether this is the first dataset to be captured since HDF5 was opened.
+    pub fn first_capture(&self) -> bool {
+        !self.awake.swap(true, Ordering::Relaxed)
+    }
+
     /// Whether any file is captured now.
     pub fn captures(&self) -> bool {
         self.open.load(Ordering::Relaxed) > 0
@@ -128,9 +136,10 @@ impl State {
         regions.truncate(REGIONS_MAX);
     }
 
-    /// Gives back what was kept for later.
-    pub fn forget_regions(&self) {
+    /// HDF5 lets go of the connector.
+    pub fn end(&self) {
         lock(&self.regions).clear();
+        self.awake.store(false, Ordering::Relaxed);
     }
 
     pub fn report_to(&self, place: ReportTo) {

@@ -72,6 +72,16 @@ impl Facts {
         unsafe { Native { below, object, dxpl }.kind() }
     }
 
+    /// Lets HDF5 write nothing, independently. If it has to close files by itself when the program ends, it loses their
+    /// metadata unless a part of it that reads and writes was in use before (1.14.5, 2.2.0): so it is used once.
+    ///
+    /// # Safety
+    /// As for [`Facts::kind`].
+    pub unsafe fn awaken(below: &Below, object: *mut c_void, dxpl: hid_t) -> Result<(), Reason> {
+        // SAFETY: the caller's promise.
+        unsafe { Native { below, object, dxpl }.write_nothing() }
+    }
+
     pub fn is_chunked(&self) -> bool {
         matches!(self.place, Place::Chunks(_))
     }
@@ -219,6 +229,15 @@ impl Native<'_> {
     }
 
     unsafe fn dims(&self) -> Result<Vec<u64>, Reason> {
+        // SAFETY: the caller's promise.
+        let space = unsafe { self.space() }?;
+        if space.is_null() {
+            return Err(Reason::NoSpace);
+        }
+        space::dims(self.below.library, space.id()).map_err(|_| Reason::Unknown)
+    }
+
+    unsafe fn space(&self) -> Result<Space, Reason> {
         let mut args = H5VL_dataset_get_args_t {
             op_type: H5VL_dataset_get_t_H5VL_DATASET_GET_SPACE,
             args: H5VL_dataset_get_args_t__bindgen_ty_1 {
@@ -230,11 +249,22 @@ impl Native<'_> {
             self.get(&mut args)?;
             args.args.get_space.space_id
         };
-        let space = Space::adopt(self.below.library, id).map_err(|_| Reason::Unknown)?;
-        if space.is_null() {
-            return Err(Reason::NoSpace);
-        }
-        space::dims(self.below.library, space.id()).map_err(|_| Reason::Unknown)
+        Space::adopt(self.below.library, id).map_err(|_| Reason::Unknown)
+    }
+
+    unsafe fn write_nothing(&self) -> Result<(), Reason> {
+        let write = self.below.class().dataset_cls.write.ok_or(Reason::Unknown)?;
+        // SAFETY: the caller's promise.
+        let (space, kind) = unsafe { (self.space()?, self.kind()?) };
+        space.select_none().map_err(|_| Reason::Unknown)?;
+        let (mut object, mut kind, mut id) = (self.object, kind.id(), space.id());
+        let (mut memory, mut buffer) = (id, std::ptr::null());
+        // SAFETY: arrays of one dataset, no element of which is selected.
+        let code = unsafe {
+            let nothing = std::ptr::null_mut();
+            write(1, &mut object, &mut kind, &mut memory, &mut id, self.dxpl, &mut buffer, nothing)
+        };
+        if code >= 0 { Ok(()) } else { Err(Reason::Unknown) }
     }
 
     unsafe fn status(&self) -> Result<H5D_space_status_t, Reason> {

@@ -125,6 +125,10 @@ unsafe fn dataset_state(
         // HDF5 lets a rank go while another still writes fill values into chunks.
         file.meet().map_err(|_| Reason::Unknown)?;
     }
+    if file.writable && facts.is_ok() && State::of(below.library).first_capture() {
+        // SAFETY: the caller's promise.
+        unsafe { Facts::awaken(below, object, dxpl) }?;
+    }
     let dataset = Arc::new(Dataset::new(Arc::clone(&file), facts));
     file.remember(identity.token, &dataset);
     Ok(dataset)

@@ -5,13 +5,14 @@
 //! facts that are the same on all of them; a rank's writes reach the file in the order in which it made them.
 
 use super::dataset::Dataset;
+use super::overlap;
 use super::reason::Reason;
 use super::stream::{Incoming, Outgoing, Scratch};
-use super::window::{Region, Window};
+use super::window::{Region, Waiting, Window};
 use crate::state::State;
 use sago_core::config::{Config, Mode};
 use sago_core::cost::Calibration;
-use sago_core::declare::{Declaration, Direction};
+use sago_core::declare::{Declaration, Declared, Direction};
 use sago_core::extent::{Cursor, Run};
 use sago_core::plan::StorageFacts;
 use sago_exec::{Lent, Session, Setting};
@@ -92,6 +93,10 @@ struct Work {
     window: Window,
     /// No rank has more captured by collective writes than this. The same on all ranks.
     estimate: u64,
+    /// How many collective writes there have been. The same on all ranks.
+    epoch: u64,
+    /// What this rank wrote when the ranks last looked for bytes that several of them wrote, and whether there were any.
+    compared: Option<(Declared, bool)>,
     scratch: Scratch,
     /// Why the ranks can no longer talk to each other.
     broken: Option<String>,
@@ -147,6 +152,8 @@ impl CapturedFile {
             alone: None,
             window: Window::new(region),
             estimate: 0,
+            epoch: 0,
+            compared: None,
             scratch: Scratch::default(),
             broken: None,
         };
@@ -206,6 +213,7 @@ impl CapturedFile {
         let mut rounds = 1;
         let mut carry_out = self.mode == Mode::Immediate;
         work.estimate = work.estimate.saturating_add(dataset_bytes);
+        work.epoch += 1;
         if work.estimate > work.window.capacity() {
             // No rank may exceed its window; whether one would, only the ranks together know.
             let bytes: u64 = writes.iter().map(|write| write.bytes.left()).sum();
@@ -239,7 +247,7 @@ impl CapturedFile {
                 work.window.cut(mark);
                 return Ok(Taken::NotConverted);
             }
-            work.window.push(write.runs, bytes);
+            work.window.push(write.runs, bytes, work.epoch);
         }
         Ok(Taken::All)
     }
@@ -400,19 +408,27 @@ impl CapturedFile {
         }
     }
 
-    /// One commit of the window and of what is lent.
+    /// Carries out the window and what is lent: in one commit, unless ranks wrote the same bytes in different collective
+    /// writes. Then these are kept in order, as they would be without the window.
     fn commit(&self, work: &mut Work, with: With, lent: &[(&[Run], &[u8])]) -> Result<(), Error> {
         self.checked(work, with, |work| {
-            let mut declaration = Declaration::new(Direction::Write);
-            for runs in work.window.writes().chain(lent.iter().map(|(runs, _)| *runs)) {
-                declaration.variable(runs.iter().copied());
-            }
             work.session(with)?;
-            let Work { together, alone, window, .. } = work;
+            let Work { ranks, together, alone, window, epoch, compared, .. } = work;
+            let lent = lent.iter().map(|(runs, bytes)| Waiting { runs, bytes, epoch: *epoch });
+            let writes: Vec<Waiting<'_>> = window.writes().chain(lent).collect();
+            let declared = declare(writes.iter());
             let session = if with == With::Nobody { alone } else { together };
             let Some(session) = session else { return Err(sago_exec::Error::Garbled) };
-            let memory = Lent::new([window.bytes()].into_iter().chain(lent.iter().map(|(_, bytes)| *bytes)));
-            session.commit(declaration.finish(), &memory)
+            if let With::Everybody { .. } = with
+                && let Some((first, last)) = overlap::epochs(&**ranks, &writes, &declared, compared)?
+            {
+                for epoch in first..=last {
+                    let some = || writes.iter().filter(|write| write.epoch == epoch);
+                    session.commit(declare(some()), &Lent::new(some().map(|write| write.bytes)))?;
+                }
+                return Ok(());
+            }
+            session.commit(declared, &Lent::new(writes.iter().map(|write| write.bytes)))
         })?;
         work.window.clear();
         Ok(())
@@ -437,6 +453,14 @@ impl CapturedFile {
             Error::Message(text)
         })
     }
+}
+
+fn declare<'w>(writes: impl Iterator<Item = &'w Waiting<'w>>) -> Declared {
+    let mut declaration = Declaration::new(Direction::Write);
+    for write in writes {
+        declaration.variable(write.runs.iter().copied());
+    }
+    declaration.finish()
 }
 
 impl Work {
@@ -464,7 +488,7 @@ impl Work {
         }
         let mut taken = Vec::new();
         runs.take_all(bytes, |run| taken.push(run));
-        self.window.push(&taken, bytes);
+        self.window.push(&taken, bytes, self.epoch);
         Taken::All
     }
 

@@ -11,6 +11,7 @@ mod dataset;
 mod facts;
 mod file;
 mod open;
+mod overlap;
 #[cfg(feature = "provoke")]
 mod provoke;
 mod reason;

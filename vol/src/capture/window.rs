@@ -10,8 +10,24 @@ pub struct Window {
     region: Region,
     len: usize,
     runs: Vec<Run>,
-    /// For each write, where its runs end.
-    writes: Vec<usize>,
+    writes: Vec<Entry>,
+}
+
+/// One write: where its bytes and runs end, and its epoch.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    bytes_end: usize,
+    runs_end: usize,
+    epoch: u64,
+}
+
+/// A write that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting<'w> {
+    pub runs: &'w [Run],
+    pub bytes: &'w [u8],
+    /// How many collective writes came before it.
+    pub epoch: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -54,10 +70,10 @@ impl Window {
     }
 
     /// Adds a write whose bytes have been laid into [`Window::spare`].
-    pub fn push(&mut self, runs: &[Run], bytes: u64) {
+    pub fn push(&mut self, runs: &[Run], bytes: u64, epoch: u64) {
         self.runs.extend_from_slice(runs);
-        self.writes.push(self.runs.len());
         self.len += bytes as usize;
+        self.writes.push(Entry { bytes_end: self.len, runs_end: self.runs.len(), epoch });
     }
 
     /// A place to come back to with [`Window::cut`].
@@ -72,10 +88,15 @@ impl Window {
         self.writes.truncate(mark.writes);
     }
 
-    /// The runs of each write.
-    pub fn writes(&self) -> impl Iterator<Item = &[Run]> {
-        let starts = std::iter::once(0).chain(self.writes.iter().copied());
-        starts.zip(&self.writes).map(|(start, &end)| &self.runs[start..end])
+    /// In the order of the program.
+    pub fn writes(&self) -> impl Iterator<Item = Waiting<'_>> {
+        let nothing = Entry { bytes_end: 0, runs_end: 0, epoch: 0 };
+        let before = std::iter::once(nothing).chain(self.writes.iter().copied());
+        before.zip(&self.writes).map(|(before, write)| Waiting {
+            runs: &self.runs[before.runs_end..write.runs_end],
+            bytes: &self.bytes()[before.bytes_end..write.bytes_end],
+            epoch: write.epoch,
+        })
     }
 
     pub fn clear(&mut self) {
@@ -145,19 +166,18 @@ mod tests {
         let mut window = Window::new(Region::new(1 << 20).unwrap());
         assert!(window.is_empty());
         window.spare(3).copy_from_slice(b"abc");
-        window.push(&[Run::contiguous(10, 3)], 3);
-        window.push(&[], 0);
+        window.push(&[Run::contiguous(10, 3)], 3, 7);
+        window.push(&[], 0, 8);
         window.spare(2).copy_from_slice(b"de");
-        window.push(&[Run::contiguous(0, 1), Run::contiguous(5, 1)], 2);
+        window.push(&[Run::contiguous(0, 1), Run::contiguous(5, 1)], 2, 8);
         assert_eq!(window.bytes(), b"abcde");
         assert_eq!(window.room(), (1 << 20) - 5);
-        let writes: Vec<&[Run]> = window.writes().collect();
-        assert_eq!(
-            writes,
-            [&[Run::contiguous(10, 3)][..], &[], &[Run::contiguous(0, 1), Run::contiguous(5, 1)]]
-        );
+        let writes: Vec<Waiting<'_>> = window.writes().collect();
+        let last = [Run::contiguous(0, 1), Run::contiguous(5, 1)];
+        assert_eq!(writes[0], Waiting { runs: &[Run::contiguous(10, 3)], bytes: b"abc", epoch: 7 });
+        assert_eq!(writes[2], Waiting { runs: &last, bytes: b"de", epoch: 8 });
         let mark = window.mark();
-        window.push(&[Run::contiguous(7, 1)], 1);
+        window.push(&[Run::contiguous(7, 1)], 1, 9);
         window.cut(mark);
         assert_eq!((window.bytes(), window.writes().count()), (&b"abcde"[..], 3));
         window.clear();

@@ -285,18 +285,21 @@ impl Comm {
         self.finish(call, wait, request)
     }
 
-    fn finish(&self, call: &'static str, wait: &dyn Wait, mut request: Handle) -> Result<(), Error> {
+    pub fn finish(&self, call: &'static str, wait: &dyn Wait, mut request: Handle) -> Result<(), Error> {
         let mut patience = Patience::default();
-        loop {
-            let (mut done, ignore) = (0, self.constants.status_ignore as *mut c_void);
-            // SAFETY: a live request of ours, and the address that means "no status".
-            self.mpi.check(call, unsafe { (self.mpi.fns.MPI_Test)(&mut request, &mut done, ignore) })?;
-            if done != 0 {
-                return Ok(());
-            }
+        while !self.test(call, &mut request)? {
             // An error here must not end the loop: MPI still has the buffers.
             let _ = wait.pause(&mut patience);
         }
+        Ok(())
+    }
+
+    /// Whether a request of ours is done.
+    pub fn test(&self, call: &'static str, request: &mut Handle) -> Result<bool, Error> {
+        let (mut done, ignore) = (0, self.constants.status_ignore as *mut c_void);
+        // SAFETY: a live request of ours, and the address that means "no status".
+        self.mpi.check(call, unsafe { (self.mpi.fns.MPI_Test)(request, &mut done, ignore) })?;
+        Ok(done != 0)
     }
 
     fn adopt(

@@ -1,6 +1,8 @@
 //! Random commits and fetches, compared byte by byte with the plain way of doing them. Every rank draws the same from
 //! the seed, so each knows what all write.
 
+pub mod extremes;
+pub mod faults;
 mod pattern;
 
 pub use pattern::Pattern;

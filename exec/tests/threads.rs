@@ -1,4 +1,5 @@
-//! Random patterns on ranks that are threads, of one node and of several, running freely and interleaved from a seed.
+//! Random patterns, failing storage and extreme extents on ranks that are threads, of one node and of several, running
+//! freely and interleaved from a seed.
 
 #![allow(clippy::unwrap_used)] // In a test.
 
@@ -42,5 +43,30 @@ fn in_drawn_interleavings() {
         let (ranks, ranks_per_node) = (2 + seed as usize / 8 % 4, seed as usize / 8 % 3);
         let no_windows = seed % 5 == 0;
         run(seed, ranks, Options { ranks_per_node, no_windows, seed: Some(seed) });
+    }
+}
+
+#[test]
+fn storage_that_fails() {
+    for seed in seeds() {
+        let (ranks, ranks_per_node) = (1 + seed as usize % 6, seed as usize % 4);
+        let (no_windows, drawn) = (seed % 3 == 0, (seed % 10 == 0).then_some(seed));
+        let options = Options { ranks_per_node, no_windows, seed: drawn };
+        let (bad, good): (Arc<dyn Storage>, Arc<dyn Storage>) =
+            (Arc::new(Memory::default()), Arc::new(Memory::default()));
+        let results = threads::run(ranks, options, |t| {
+            suite::faults::run(t, Arc::clone(&bad), Arc::clone(&good), seed)
+        });
+        results.into_iter().for_each(|result| assert_eq!(result, Ok(()), "{ranks} ranks, {options:?}"));
+    }
+}
+
+#[test]
+fn very_many_tiny_extents() {
+    let storage: Arc<dyn Storage> = Arc::new(Memory::default());
+    for ranks_per_node in [0, 2] {
+        let options = Options { ranks_per_node, ..Options::default() };
+        let results = threads::run(4, options, |t| suite::extremes::tiny(t, Arc::clone(&storage), 20_000));
+        results.into_iter().for_each(|result| assert_eq!(result, Ok(())));
     }
 }

@@ -201,22 +201,6 @@ impl Comm {
         Ok(all)
     }
 
-    /// Part `i` goes to rank `i`; both sides fit an `int` together.
-    pub fn alltoall_short(&self, wait: &dyn Wait, parts: &Parts, received: &mut Parts) -> Result<(), Error> {
-        let ((out_counts, out_places), (in_counts, in_places)) = (layout(parts), layout(received));
-        let (byte, from, to) = (self.constants.byte, address(parts.all()), address_mut(received.all_mut()));
-        self.run("MPI_Ialltoallv", wait, |request| {
-            let (out_counts, out_places) = (out_counts.as_ptr(), out_places.as_ptr());
-            let (in_counts, in_places, comm) = (in_counts.as_ptr(), in_places.as_ptr(), self.handle);
-            // SAFETY: as in `broadcast`; counts and places describe the two buffers.
-            unsafe {
-                (self.mpi.fns.MPI_Ialltoallv)(
-                    from, out_counts, out_places, byte, to, in_counts, in_places, byte, comm, request,
-                )
-            }
-        })
-    }
-
     /// See [`crate::Transport::exchange`]. All that could be started is waited for, whatever fails: buffers are lent.
     pub fn exchange(
         &self,

@@ -19,6 +19,7 @@ use sago_core::schedule::{Blocks, BufferExtent, WindowId};
 use sago_mpi::{Reduce, Transport, copy};
 use sago_storage::Storage;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The caller's memory, by direction.
@@ -32,7 +33,7 @@ pub struct Drive<'a, 'm> {
     pub arena: &'a Arena,
     /// There if the ranks are on several nodes and have bytes for each other.
     pub far: Option<&'a mut Far>,
-    pub storage: &'a dyn Storage,
+    pub storage: &'a Arc<dyn Storage>,
     /// There if this rank is an aggregator.
     pub writer: Option<&'a mut Writer>,
     /// Room for bytes that are packed before they are written.
@@ -287,7 +288,14 @@ impl Drive<'_, '_> {
         // lets nobody touch the buffer before it is told that the window is stored; `Session` settles the writer
         // before the arena goes.
         unsafe {
-            self.writer.as_mut().ok_or(Error::Garbled)?.start(self.arena, window, direction, slot, &extents)
+            self.writer.as_mut().ok_or(Error::Garbled)?.start(
+                self.arena,
+                self.storage,
+                window,
+                direction,
+                slot,
+                &extents,
+            )
         }
     }
 
@@ -315,7 +323,7 @@ impl Drive<'_, '_> {
         self.count(&extents);
         let start = Instant::now();
         let place = |extent: &BufferExtent| extent.buffer as usize..(extent.buffer + extent.len) as usize;
-        let (storage, shift, pack) = (self.storage, self.shift, &mut *self.pack);
+        let (storage, shift, pack) = (&**self.storage, self.shift, &mut *self.pack);
         let result = match &mut self.memory {
             Memory::Lent(memory) => {
                 let mut bytes = straight(work.blocks(self.declared, window), memory);

@@ -71,6 +71,12 @@ impl Session {
         Ok(Self { ranks, node, storage, setting, machine, local, last, writer, arena, far, pack, stats })
     }
 
+    /// Goes on with another file, with the buffers, the thread and the plan that are there. All ranks turn to it, but need
+    /// not wait for each other.
+    pub fn turn_to(&mut self, storage: Arc<dyn Storage>) {
+        self.storage = storage;
+    }
+
     /// Writes what the ranks declare. Collective; all ranks return with the same verdict.
     pub fn commit(&mut self, declared: Declared, memory: &Lent<'_>) -> Result<(), Error> {
         let whole = memory.bytes() == declared.stream_bytes() && declared.direction() == Direction::Write;
@@ -160,7 +166,7 @@ impl Session {
             self.pack.resize(self.pack.len().max(buffer_bytes), 0);
         }
         if self.writer.is_none() && !prepared.schedule.duties.is_empty() {
-            self.writer = Some(Writer::new(Arc::clone(&self.storage))?);
+            self.writer = Some(Writer::new()?);
         }
         Ok(())
     }
@@ -199,7 +205,7 @@ impl Session {
             ranks: &*self.ranks,
             arena,
             far: self.far.as_mut(),
-            storage: &*self.storage,
+            storage: &self.storage,
             writer: self.writer.as_mut(),
             pack: &mut self.pack,
             prepared: &last.prepared,

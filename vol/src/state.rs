@@ -1,7 +1,7 @@
 //! What the connector knows per libhdf5: how often each callback ran, and where to report it. There is one state
 //! per library and not one for the process, since a process can hold several, each with its own connector.
 
-use crate::capture::{CapturedFile, Reason, Region};
+use crate::capture::{CapturedFile, Crew, Reason};
 use crate::op::Op;
 use sago_core::config::ReportTo;
 use sago_hdf5::sys::hid_t;
@@ -20,16 +20,16 @@ pub struct State {
     files: Mutex<Vec<Arc<CapturedFile>>>,
     /// How many there are.
     open: AtomicU64,
-    /// Memory of windows that are closed, for the next ones.
-    regions: Mutex<Vec<Region>>,
+    /// Ranks that have closed their file, for their next one.
+    crews: Mutex<Vec<Crew>>,
     /// The transfer list that programs get by default.
     default_list: AtomicI64,
     /// Whether a dataset has been captured since HDF5 was opened.
     awake: AtomicBool,
 }
 
-/// Memory kept for the next file.
-const REGIONS_MAX: usize = 2;
+/// Groups of ranks kept for their next file.
+const CREWS_MAX: usize = 2;
 
 static STATES: [State; MAX_LIBRARIES] = [const { State::new() }; MAX_LIBRARIES];
 
@@ -43,7 +43,7 @@ impl State {
             passed: [const { AtomicU64::new(0) }; Reason::ALL.len()],
             files: Mutex::new(Vec::new()),
             open: AtomicU64::new(0),
-            regions: Mutex::new(Vec::new()),
+            crews: Mutex::new(Vec::new()),
             default_list: AtomicI64::new(0),
             awake: AtomicBool::new(false),
         }
@@ -123,22 +123,22 @@ impl State {
         self.open.store(files.len() as u64, Ordering::Relaxed);
     }
 
-    /// Memory of this size, if some was kept.
-    pub fn take_region(&self, bytes: u64) -> Option<Region> {
-        let mut regions = lock(&self.regions);
-        let found = regions.iter().position(|region| region.bytes() == bytes)?;
-        Some(regions.swap_remove(found))
+    /// Ranks that were kept and are these.
+    pub fn take_crew(&self, are_these: impl Fn(&Crew) -> bool) -> Option<Crew> {
+        let mut crews = lock(&self.crews);
+        let found = crews.iter().position(are_these)?;
+        Some(crews.swap_remove(found))
     }
 
-    pub fn keep_region(&self, region: Region) {
-        let mut regions = lock(&self.regions);
-        regions.insert(0, region);
-        regions.truncate(REGIONS_MAX);
+    pub fn keep_crew(&self, crew: Crew) {
+        let mut crews = lock(&self.crews);
+        crews.insert(0, crew);
+        crews.truncate(CREWS_MAX);
     }
 
     /// HDF5 lets go of the connector.
     pub fn end(&self) {
-        lock(&self.regions).clear();
+        lock(&self.crews).clear();
         self.awake.store(false, Ordering::Relaxed);
     }
 

@@ -4,22 +4,22 @@
 //! Invariants: what is collective in HDF5 is collective here, and nothing else is; whether ranks meet follows from
 //! facts that are the same on all of them; a rank's writes reach the file in the order in which it made them.
 
+use super::crew::Crew;
 use super::dataset::Dataset;
 use super::overlap;
 use super::reason::Reason;
 use super::stream::{Incoming, Outgoing, Scratch};
-use super::window::{Region, Waiting, Window};
+use super::window::Waiting;
 use crate::state::State;
-use sago_core::config::{Config, Mode};
+use sago_core::config::Mode;
 use sago_core::cost::Calibration;
 use sago_core::declare::{Declaration, Declared, Direction};
 use sago_core::extent::{Cursor, Run};
-use sago_core::plan::StorageFacts;
 use sago_exec::{Lent, Session, Setting};
 use sago_hdf5::{Error, Library};
 use sago_mpi::{Reduce, Transport};
 use sago_storage::Storage;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
@@ -36,7 +36,7 @@ pub struct CapturedFile {
     handles: Cell<usize>,
     atomic: Cell<bool>,
     datasets: RefCell<HashMap<[u8; 16], Weak<Dataset>>>,
-    work: RefCell<Work>,
+    work: RefCell<Option<Work>>,
 }
 
 // SAFETY: HDF5 lets one thread in at a time, in builds for several threads by its own lock; and MPI is called by the
@@ -74,23 +74,16 @@ pub struct Opening {
     pub library: &'static Library,
     pub number: u64,
     pub name: String,
-    pub config: Config,
+    pub mode: Mode,
     pub writable: bool,
     pub group: u64,
-    pub window_bytes: u64,
     pub storage: Arc<dyn Storage>,
-    pub facts: StorageFacts,
 }
 
 struct Work {
-    ranks: Box<dyn Transport>,
+    /// There as long as the file is open.
+    crew: Crew,
     storage: Arc<dyn Storage>,
-    setting: Setting,
-    /// Of all ranks; made at the first commit.
-    together: Option<Session>,
-    /// Of this rank alone.
-    alone: Option<Session>,
-    window: Window,
     /// No rank has more captured by collective writes than this. The same on all ranks.
     estimate: u64,
     /// How many collective writes there have been. The same on all ranks.
@@ -136,28 +129,21 @@ enum With {
 }
 
 impl CapturedFile {
-    pub fn new(opening: Opening, ranks: Box<dyn Transport>) -> Result<Self, Error> {
-        let Opening { library, number, name, config, writable, group, window_bytes, storage, facts } =
-            opening;
-        let region = State::of(library).take_region(window_bytes);
-        let region = region.map_or_else(|| Region::new(window_bytes), Ok);
-        let region = region.map_err(|error| Error::Message(format!("no memory for the window: {error}")))?;
-        let mode = config.mode;
-        let setting = Setting { config, storage: facts, calibration: Calibration::default() };
+    pub fn new(opening: Opening, mut crew: Crew) -> Self {
+        let Opening { library, number, name, mode, writable, group, storage } = opening;
+        for session in [&mut crew.together, &mut crew.alone].into_iter().flatten() {
+            session.turn_to(Arc::clone(&storage));
+        }
         let work = Work {
-            ranks,
+            crew,
             storage,
-            setting,
-            together: None,
-            alone: None,
-            window: Window::new(region),
             estimate: 0,
             epoch: 0,
             compared: None,
             scratch: Scratch::default(),
             broken: None,
         };
-        Ok(Self {
+        Self {
             library,
             number,
             mode,
@@ -167,8 +153,8 @@ impl CapturedFile {
             handles: Cell::new(0),
             atomic: Cell::new(false),
             datasets: RefCell::default(),
-            work: RefCell::new(work),
-        })
+            work: RefCell::new(Some(work)),
+        }
     }
 
     /// Why nothing of this file is captured now, if so. The same on all ranks.
@@ -186,7 +172,7 @@ impl CapturedFile {
 
     /// How large each rank's window is.
     pub fn window_bytes(&self) -> u64 {
-        self.work().window.capacity()
+        self.work().map_or(0, |work| work.crew.window.capacity())
     }
 
     pub fn known_dataset(&self, token: &[u8; 16]) -> Option<Arc<Dataset>> {
@@ -209,18 +195,18 @@ impl CapturedFile {
     /// A collective write: kept in the window, or carried out. `dataset_bytes` is the size of the datasets, which all
     /// ranks know. A rank whose part HDF5 must write itself takes part with nothing.
     pub fn write_together(&self, writes: &mut [Write<'_>], dataset_bytes: u64) -> Result<Taken, Error> {
-        let work = &mut *self.work();
+        let work = &mut *self.work()?;
         let mut rounds = 1;
         let mut carry_out = self.mode == Mode::Immediate;
         work.estimate = work.estimate.saturating_add(dataset_bytes);
         work.epoch += 1;
-        if work.estimate > work.window.capacity() {
+        if work.estimate > work.crew.window.capacity() {
             // No rank may exceed its window; whether one would, only the ranks together know.
             let bytes: u64 = writes.iter().map(|write| write.bytes.left()).sum();
-            let mut votes = [work.window.len() + bytes, work.rounds(writes)];
-            self.checked(work, EVERYBODY, |work| work.ranks.allreduce(Reduce::Max, &mut votes))?;
+            let mut votes = [work.crew.window.len() + bytes, work.rounds(writes)];
+            self.checked(work, EVERYBODY, |work| work.crew.ranks.allreduce(Reduce::Max, &mut votes))?;
             let [most, most_rounds] = votes;
-            carry_out |= most > work.window.capacity();
+            carry_out |= most > work.crew.window.capacity();
             (rounds, work.estimate) = (most_rounds, most);
         }
         if carry_out {
@@ -232,22 +218,22 @@ impl CapturedFile {
 
     /// An independent write: kept in the window, or, where it is full, written by this rank.
     pub fn write_alone(&self, writes: &mut [Write<'_>]) -> Result<Taken, Error> {
-        self.keep(&mut self.work(), writes)
+        self.keep(&mut *self.work()?, writes)
     }
 
     fn keep(&self, work: &mut Work, writes: &mut [Write<'_>]) -> Result<Taken, Error> {
         let bytes: u64 = writes.iter().map(|write| write.bytes.left()).sum();
-        if bytes > work.window.room() {
+        if bytes > work.crew.window.room() {
             return self.carry_out(work, With::Nobody, writes);
         }
-        let mark = work.window.mark();
+        let mark = work.crew.window.mark();
         for write in writes {
             let bytes = write.bytes.left();
-            if write.bytes.fill(work.window.spare(bytes), &mut work.scratch).is_err() {
-                work.window.cut(mark);
+            if write.bytes.fill(work.crew.window.spare(bytes), &mut work.scratch).is_err() {
+                work.crew.window.cut(mark);
                 return Ok(Taken::NotConverted);
             }
-            work.window.push(write.runs, bytes, work.epoch);
+            work.crew.window.push(write.runs, bytes, work.epoch);
         }
         Ok(Taken::All)
     }
@@ -257,9 +243,9 @@ impl CapturedFile {
         if !self.writable {
             return Ok(());
         }
-        let work = &mut *self.work();
-        let mut waiting = [work.window.len()];
-        self.checked(work, EVERYBODY, |work| work.ranks.allreduce(Reduce::Max, &mut waiting))?;
+        let work = &mut *self.work()?;
+        let mut waiting = [work.crew.window.len()];
+        self.checked(work, EVERYBODY, |work| work.crew.ranks.allreduce(Reduce::Max, &mut waiting))?;
         if waiting[0] == 0 {
             return Ok(());
         }
@@ -269,8 +255,8 @@ impl CapturedFile {
 
     /// Writes what waits on this rank.
     pub fn settle_alone(&self) -> Result<(), Error> {
-        let work = &mut *self.work();
-        if work.window.is_empty() {
+        let work = &mut *self.work()?;
+        if work.crew.window.is_empty() {
             return Ok(());
         }
         self.carry_out(work, With::Nobody, &mut []).map(|_| ())
@@ -278,17 +264,17 @@ impl CapturedFile {
 
     /// Waits for all ranks. Collective.
     pub fn meet(&self) -> Result<(), Error> {
-        self.checked(&mut self.work(), EVERYBODY, |work| work.ranks.barrier())
+        self.checked(&mut *self.work()?, EVERYBODY, |work| work.crew.ranks.barrier())
     }
 
     /// A collective read, after [`CapturedFile::settle`]. Where it does not fit into the window at once, in several
     /// rounds. A rank whose part HDF5 must read itself takes part with nothing.
     pub fn read_together(&self, reads: &mut [Read<'_>], dataset_bytes: u64) -> Result<Taken, Error> {
-        let work = &mut *self.work();
+        let work = &mut *self.work()?;
         let mut rounds = [1];
-        if dataset_bytes > work.window.capacity() {
+        if dataset_bytes > work.crew.window.capacity() {
             rounds[0] = work.reading_rounds(reads);
-            self.checked(work, EVERYBODY, |work| work.ranks.allreduce(Reduce::Max, &mut rounds))?;
+            self.checked(work, EVERYBODY, |work| work.crew.ranks.allreduce(Reduce::Max, &mut rounds))?;
         }
         let mut taken = Taken::All;
         let mut places: Vec<Cursor<'_>> = reads.iter().map(|read| Cursor::new(read.runs)).collect();
@@ -310,7 +296,7 @@ impl CapturedFile {
         let mut into: Vec<&mut [u8]> = Vec::new();
         let mut steps = vec![0; reads.len()];
         self.checked(work, EVERYBODY, |work| work.session(EVERYBODY).map(|_| ()))?;
-        let Work { window, together, scratch, .. } = &mut *work;
+        let Work { crew: Crew { window, together, .. }, scratch, .. } = &mut *work;
         let mut room = window.spare(window.room());
         for ((read, runs), step) in reads.iter_mut().zip(places).zip(&mut steps) {
             match &mut read.direct {
@@ -349,36 +335,29 @@ impl CapturedFile {
     pub fn before_close(&self) -> Result<(), Error> {
         let result = self.settle();
         if result.is_err() {
-            if self.work().broken.is_some() {
+            if self.work()?.broken.is_some() {
                 // The others are gone; what this rank has is saved if it can be.
                 drop(self.settle_alone());
             }
-            self.work().window.clear();
+            self.work()?.crew.window.clear();
         }
         result
     }
 
-    /// After one of its handles was closed: if it was the last, gives back what the ranks hold together. Collective.
+    /// After one of its handles was closed: if it was the last, the ranks are free for another file.
     pub fn after_close(&self) {
         if self.handles.get() > 0 {
             return;
         }
-        let mut work = self.work();
-        let work = &mut *work;
-        let sessions = [work.together.take(), work.alone.take()];
-        for session in sessions.into_iter().flatten() {
-            // The bytes are in the file; what is left is memory, which goes with the process.
-            drop(session.close());
-        }
-        let nothing = Region::new(1).map(Window::new);
-        if let Ok(nothing) = nothing {
-            let window = std::mem::replace(&mut work.window, nothing);
-            State::of(self.library).keep_region(window.into_region());
+        // A group whose ranks have lost each other is of no use to anybody.
+        if let Some(work) = self.work.borrow_mut().take().filter(|work| work.broken.is_none()) {
+            State::of(self.library).keep_crew(work.crew);
         }
     }
 
-    fn work(&self) -> std::cell::RefMut<'_, Work> {
-        self.work.borrow_mut()
+    fn work(&self) -> Result<RefMut<'_, Work>, Error> {
+        RefMut::filter_map(self.work.borrow_mut(), Option::as_mut)
+            .map_err(|_| Error::Message(format!("{}: the file is closed", self.name)))
     }
 
     /// Carries out the window and `writes`. Where they do not fit into the window at once, in several rounds.
@@ -413,14 +392,14 @@ impl CapturedFile {
     fn commit(&self, work: &mut Work, with: With, lent: &[(&[Run], &[u8])]) -> Result<(), Error> {
         self.checked(work, with, |work| {
             work.session(with)?;
-            let Work { ranks, together, alone, window, epoch, compared, .. } = work;
+            let Work { crew: Crew { ranks, together, alone, window, .. }, epoch, compared, .. } = work;
             let lent = lent.iter().map(|(runs, bytes)| Waiting { runs, bytes, epoch: *epoch });
             let writes: Vec<Waiting<'_>> = window.writes().chain(lent).collect();
             let declared = declare(writes.iter());
             let session = if with == With::Nobody { alone } else { together };
             let Some(session) = session else { return Err(sago_exec::Error::Garbled) };
             if let With::Everybody { .. } = with
-                && let Some((first, last)) = overlap::epochs(&**ranks, &writes, &declared, compared)?
+                && let Some((first, last)) = overlap::epochs(ranks, &writes, &declared, compared)?
             {
                 for epoch in first..=last {
                     let some = || writes.iter().filter(|write| write.epoch == epoch);
@@ -430,7 +409,7 @@ impl CapturedFile {
             }
             session.commit(declared, &Lent::new(writes.iter().map(|write| write.bytes)))
         })?;
-        work.window.clear();
+        work.crew.window.clear();
         Ok(())
     }
 
@@ -466,10 +445,19 @@ fn declare<'w>(writes: impl Iterator<Item = &'w Waiting<'w>>) -> Declared {
 impl Work {
     /// The session with these ranks; made when it is first needed.
     fn session(&mut self, with: With) -> Result<&mut Session, sago_exec::Error> {
-        let Self { ranks, storage, setting, together, alone, .. } = self;
-        let open = |ranks: &dyn Transport| Session::open(ranks, Arc::clone(storage), setting.clone());
+        let Self { crew: Crew { ranks, together, alone, config, facts, .. }, storage, .. } = self;
+        let open = |ranks: &dyn Transport| {
+            let calibration = Calibration::default();
+            let setting = Setting { config: config.clone(), storage: *facts, calibration };
+            Session::open(ranks, Arc::clone(storage), setting)
+        };
         match with {
-            With::Everybody { .. } if together.is_none() => *together = Some(open(&**ranks)?),
+            With::Everybody { .. } if together.is_none() => {
+                // All ranks are in the commit, so none of them writes in another way.
+                let mut session = open(ranks)?;
+                session.set_exclusive();
+                *together = Some(session);
+            }
             With::Nobody if alone.is_none() => *alone = Some(open(&*sago_mpi::single()?)?),
             _ => {}
         }
@@ -479,16 +467,16 @@ impl Work {
 
     /// Takes as much of a write into the window as fits.
     fn take_in(&mut self, write: &mut Write<'_>, runs: &mut Cursor<'_>) -> Taken {
-        let bytes = write.bytes.step(self.window.room());
+        let bytes = write.bytes.step(self.crew.window.room());
         if bytes == 0 {
             return Taken::All;
         }
-        if write.bytes.fill(self.window.spare(bytes), &mut self.scratch).is_err() {
+        if write.bytes.fill(self.crew.window.spare(bytes), &mut self.scratch).is_err() {
             return Taken::NotConverted;
         }
         let mut taken = Vec::new();
         runs.take_all(bytes, |run| taken.push(run));
-        self.window.push(&taken, bytes, self.epoch);
+        self.crew.window.push(&taken, bytes, self.epoch);
         Taken::All
     }
 
@@ -496,8 +484,8 @@ impl Work {
     fn reading_rounds(&self, reads: &[Read<'_>]) -> u64 {
         let lengths = reads.iter().filter(|read| read.direct.is_none());
         count_rounds(
-            self.window.room(),
-            self.window.capacity(),
+            self.crew.window.room(),
+            self.crew.window.capacity(),
             lengths.map(|read| (read.bytes.left(), read.bytes.unit())),
         )
     }
@@ -506,7 +494,7 @@ impl Work {
     fn rounds(&self, writes: &[Write<'_>]) -> u64 {
         let lengths = writes.iter().filter(|write| write.lent.is_none());
         let lengths = lengths.map(|write| (write.bytes.left(), write.bytes.unit()));
-        count_rounds(self.window.room(), self.window.capacity(), lengths)
+        count_rounds(self.crew.window.room(), self.crew.window.capacity(), lengths)
     }
 }
 

@@ -7,6 +7,7 @@
 //! which is as good, since storage is allocated and unfiltered. So no call needs the ranks to agree on how to treat it.
 
 mod chunks;
+mod crew;
 mod dataset;
 mod facts;
 mod file;
@@ -19,12 +20,12 @@ mod stream;
 mod transfer;
 mod window;
 
+pub use crew::Crew;
 pub use dataset::{Dataset, OpenDataset};
 pub use file::{CapturedFile, Handle};
 pub use open::Request;
 pub use reason::Reason;
 pub use transfer::{Call, Route, read, write};
-pub use window::Region;
 
 use crate::below::{Below, Role, Wrapper};
 use crate::state::State;

@@ -1,5 +1,6 @@
 //! Opening a file for capture. Everything that the ranks decide here they decide together, so that all capture or none.
 
+use super::crew::Crew;
 use super::file::{CapturedFile, Opening};
 use super::reason::Reason;
 use crate::below::Below;
@@ -43,8 +44,7 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
     let comm = communicator(library, request.fapl).ok_or(Reason::NotMpio)?;
     // SAFETY: the handle of a library that is never unloaded.
     let mpi = unsafe { Mpi::behind(library.handle()) }.map_err(|_| Reason::NoMpi)?;
-    // SAFETY: HDF5 has duplicated the program's communicator for us, and we were called by a thread that may call MPI.
-    let ranks = unsafe { MpiRanks::adopt(mpi, comm, Options::default()) }.map_err(|_| Reason::NoMpi)?;
+    let mut crew = crew(library, mpi, comm)?;
     // SAFETY: the caller's promise.
     let number = unsafe { number(request.below, object) };
     let known = number.and_then(|number| State::of(library).file(number));
@@ -52,29 +52,46 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
     let access = if request.writable { Access::Write } else { Access::Read };
     let storage = path.as_ref().and_then(|path| PosixFile::open(path, access).ok());
     let votes = Votes { storage: storage.is_some(), number: number.is_some(), known: known.is_some() };
-    let agreed = votes.agree(&ranks, request.config).map_err(|_| Reason::NoMpi)?;
-    let together = agreed?;
-    if let Some(known) = known {
-        drop(Box::new(ranks).close());
-        return Ok(known);
-    }
+    let together = match votes.agree(&crew.ranks, request.config).map_err(|_| Reason::NoMpi)? {
+        Ok(together) if known.is_none() => together,
+        judged => {
+            State::of(library).keep_crew(crew);
+            return judged.and(known.ok_or(Reason::NoSuchFile));
+        }
+    };
     let (Some(number), Some(storage), Some(path)) = (number, storage, path) else {
         return Err(Reason::NoSuchFile);
     };
+    let facts = facts(&crew.ranks, &path).map_err(|_| Reason::NoMpi)?;
+    let ready = crew.prepare(request.config, facts, together.window_bytes);
+    let all_ready = crew.ranks.agree(ready.map_err(|error| error.to_string()));
+    all_ready.map_err(|_| Reason::NoMemory)?;
     let opening = Opening {
         library,
         number,
         name: request.name.to_owned(),
-        config: request.config.clone(),
+        mode: request.config.mode,
         writable: request.writable,
         group: together.group,
-        window_bytes: together.window_bytes,
-        storage: storage_of(storage, ranks.rank()),
-        facts: facts(&ranks, &path).map_err(|_| Reason::NoMpi)?,
+        storage: storage_of(storage, crew.ranks.rank()),
     };
-    let file = Arc::new(CapturedFile::new(opening, Box::new(ranks)).map_err(|_| Reason::NoMemory)?);
+    let file = Arc::new(CapturedFile::new(opening, crew));
     State::of(library).add_file(&file);
     Ok(file)
+}
+
+/// The members of a communicator that HDF5 has duplicated for us; those who closed a file before, if they are the same.
+fn crew(library: &'static Library, mpi: &'static Mpi, comm: RawComm) -> Result<Crew, Reason> {
+    // SAFETY: a live communicator of this MPI, and we were called by a thread that may call MPI; so below.
+    let kept = State::of(library).take_crew(|crew| unsafe { crew.ranks.are_members(comm) });
+    if let Some(kept) = kept {
+        // SAFETY: it is ours, and nobody uses it.
+        unsafe { MpiRanks::decline(mpi, comm) }.map_err(|_| Reason::NoMpi)?;
+        return Ok(kept);
+    }
+    // SAFETY: as above.
+    let ranks = unsafe { MpiRanks::adopt(mpi, comm, Options::default()) }.map_err(|_| Reason::NoMpi)?;
+    Crew::new(ranks).map_err(|_| Reason::NoMemory)
 }
 
 /// The communicator in a file access list, duplicated for us, if its driver is that of MPI-IO.

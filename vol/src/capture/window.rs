@@ -102,11 +102,6 @@ impl Window {
     pub fn clear(&mut self) {
         (self.len, self.runs, self.writes) = (0, Vec::new(), Vec::new());
     }
-
-    /// The memory, for another window.
-    pub fn into_region(self) -> Region {
-        self.region
-    }
 }
 
 /// Address space that gets memory page by page as it is touched.
@@ -133,10 +128,6 @@ impl Region {
         // SAFETY: our own mapping; advice only.
         unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
         Ok(Self { start, bytes })
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.bytes as u64
     }
 
     fn as_slice(&self) -> &[u8] {

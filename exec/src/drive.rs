@@ -11,7 +11,7 @@ use crate::memory::{Lent, Taken};
 use crate::prepare::Prepared;
 use crate::stats::Stats;
 use crate::store::{self, Extents, Sieve};
-use crate::writer::Writer;
+use crate::writer::{Access, Writer};
 use sago_core::declare::{Declared, Direction};
 use sago_core::engine::{Action, Engine, Verdict};
 use sago_core::ids::Rank;
@@ -287,6 +287,10 @@ impl Drive<'_, '_> {
         extents.iter_mut().for_each(|extent| extent.file = extent.file.wrapping_add(self.shift));
         self.count(&extents);
         self.stats.rounds += 1;
+        let access = match direction {
+            Direction::Write => Access::Write(self.sieve),
+            Direction::Read => Access::Read,
+        };
         // SAFETY: the engine asks to store a window when its bytes have arrived (or its last readers are gone), and
         // lets nobody touch the buffer before it is told that the window is stored; `Session` settles the writer
         // before the arena goes.
@@ -295,10 +299,9 @@ impl Drive<'_, '_> {
                 self.arena,
                 self.storage,
                 window,
-                direction,
+                access,
                 slot,
                 &extents,
-                self.sieve,
             )
         }
     }

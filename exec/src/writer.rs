@@ -6,7 +6,6 @@
 use crate::Error;
 use crate::arena::Arena;
 use crate::store::{self, Extents, Sieve};
-use sago_core::declare::Direction;
 use sago_core::schedule::{BufferExtent, WindowId};
 use sago_mpi::Signal;
 use sago_storage::Storage;
@@ -24,11 +23,17 @@ pub struct Writer {
 /// One window to store.
 pub struct Job {
     window: WindowId,
-    direction: Direction,
+    access: Access,
     requests: Vec<Request>,
     storage: Arc<dyn Storage>,
-    sieve: Option<Sieve>,
     bell: Bell,
+}
+
+/// What is done with a window.
+#[derive(Clone, Copy, Debug)]
+pub enum Access {
+    Write(Option<Sieve>),
+    Read,
 }
 
 /// A window that has been stored.
@@ -58,11 +63,11 @@ impl Writer {
         let work = move || {
             let mut scratch = Vec::new();
             for mut job in todo {
-                let result = match job.direction {
-                    Direction::Write => {
-                        store::write_all(&*job.storage, &mut job.requests, job.sieve, &mut scratch)
+                let result = match job.access {
+                    Access::Write(sieve) => {
+                        store::write_all(&*job.storage, &mut job.requests, sieve, &mut scratch)
                     }
-                    Direction::Read => store::read_all(&*job.storage, &mut job.requests, &mut scratch),
+                    Access::Read => store::read_all(&*job.storage, &mut job.requests, &mut scratch),
                 };
                 if report.send(Done { window: job.window, result }).is_err() {
                     return;
@@ -85,10 +90,9 @@ impl Writer {
         arena: &Arena,
         storage: &Arc<dyn Storage>,
         window: WindowId,
-        direction: Direction,
+        access: Access,
         slot: usize,
         extents: &[BufferExtent],
-        sieve: Option<Sieve>,
     ) -> Result<(), Error> {
         let request = |extent: &BufferExtent| {
             let (at, len) = (extent.buffer as usize, extent.len as usize);
@@ -98,7 +102,7 @@ impl Writer {
         };
         let requests = extents.iter().map(request).collect::<Result<_, Error>>()?;
         let storage = Arc::clone(storage);
-        let job = Job { window, direction, requests, storage, sieve, bell: Bell(arena.doorbell()?) };
+        let job = Job { window, access, requests, storage, bell: Bell(arena.doorbell()?) };
         self.busy += 1;
         // The thread ends only with this sender.
         let _ = self.jobs.as_ref().map(|jobs| jobs.send(job));

@@ -1,0 +1,168 @@
+//! How a collective call's range of the file is divided among aggregators and rounds, and what each rank has in each.
+
+use crate::scenario::{Domains, TwoPhaseOptions};
+use sago_core::declare::Declared;
+use sago_core::ids::Rank;
+
+/// What a rank and an aggregator exchange in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Exchange {
+    pub round: u32,
+    pub aggregator: u32,
+    pub rank: Rank,
+    pub bytes: u64,
+}
+
+/// What an aggregator stores in a round: the touched range, which may have holes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stored {
+    pub round: u32,
+    pub aggregator: u32,
+    pub bytes: u64,
+    pub lo: u64,
+    pub hi: u64,
+}
+
+/// A call, ready to be carried out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Call {
+    pub rounds: u32,
+    /// Sorted by round.
+    pub exchanges: Vec<Exchange>,
+    /// Sorted by round.
+    pub stored: Vec<Stored>,
+}
+
+impl Call {
+    /// `declared` is what each rank has in this call.
+    pub fn new(declared: &[Declared], aggregators: u32, stripe: u64, options: &TwoPhaseOptions) -> Self {
+        let runs = || declared.iter().flat_map(|d| d.coverage());
+        let (Some(lo), Some(hi)) = (runs().map(|run| run.offset()).min(), runs().map(|run| run.end()).max())
+        else {
+            return Self::default();
+        };
+        let division = Division::new(lo, hi, aggregators, stripe, options);
+        let mut call = Self::default();
+        for (rank, declared) in declared.iter().enumerate() {
+            for run in declared.coverage() {
+                let mut at = run.offset();
+                while at < run.end() {
+                    let (round, aggregator, end) = division.place(at);
+                    let bytes = run.bytes_in(at, end);
+                    let end = end.min(run.end());
+                    if bytes > 0 {
+                        call.exchanges.push(Exchange { round, aggregator, rank: Rank(rank as u32), bytes });
+                        let (lo, hi) = (at, end);
+                        call.stored.push(Stored { round, aggregator, bytes, lo, hi });
+                    }
+                    at = run.blocks_in(end, run.end()).next().map_or(run.end(), |block| block.file);
+                }
+            }
+        }
+        call.merge();
+        call
+    }
+
+    /// What an aggregator exchanges in a round.
+    pub fn exchanges_of(&self, round: u32, aggregator: u32) -> &[Exchange] {
+        let key = |e: &Exchange| (e.round, e.aggregator);
+        let from = self.exchanges.partition_point(|e| key(e) < (round, aggregator));
+        let to = self.exchanges.partition_point(|e| key(e) <= (round, aggregator));
+        &self.exchanges[from..to]
+    }
+
+    /// One message for each pair and round, one window for each aggregator and round.
+    fn merge(&mut self) {
+        self.exchanges.sort_unstable_by_key(|e| (e.round, e.aggregator, e.rank));
+        self.exchanges.dedup_by(|next, kept| {
+            let same = (next.round, next.aggregator, next.rank) == (kept.round, kept.aggregator, kept.rank);
+            kept.bytes += if same { next.bytes } else { 0 };
+            same
+        });
+        self.stored.sort_unstable_by_key(|s| (s.round, s.aggregator));
+        self.stored.dedup_by(|next, kept| {
+            let same = (next.round, next.aggregator) == (kept.round, kept.aggregator);
+            if same {
+                kept.bytes += next.bytes;
+                (kept.lo, kept.hi) = (kept.lo.min(next.lo), kept.hi.max(next.hi));
+            }
+            same
+        });
+        self.rounds = self.stored.last().map_or(0, |last| last.round + 1);
+    }
+}
+
+struct Division {
+    lo: u64,
+    aggregators: u64,
+    buffer: u64,
+    /// The size of a domain, or of a stripe where stripes are dealt out.
+    domain: u64,
+    dealt: bool,
+}
+
+impl Division {
+    fn new(lo: u64, hi: u64, aggregators: u32, stripe: u64, options: &TwoPhaseOptions) -> Self {
+        let aggregators = u64::from(aggregators);
+        let even = |lo: u64| (hi - lo).div_ceil(aggregators).max(1);
+        let down = lo / stripe * stripe;
+        let (lo, domain, dealt) = match options.domains {
+            Domains::Even => (lo, even(lo), false),
+            Domains::Aligned => (down, even(down).div_ceil(stripe) * stripe, false),
+            Domains::Striped => (down, stripe, true),
+        };
+        Self { lo, aggregators, buffer: options.buffer_bytes, domain, dealt }
+    }
+
+    /// The round and aggregator of a byte, and where that window ends.
+    fn place(&self, offset: u64) -> (u32, u32, u64) {
+        let number = (offset - self.lo) / self.domain;
+        let inside = (offset - self.lo) % self.domain;
+        let windows = self.domain.div_ceil(self.buffer);
+        let window = inside / self.buffer;
+        let start = self.lo + number * self.domain;
+        let end = (start + (window + 1) * self.buffer).min(start + self.domain);
+        let (turn, aggregator) =
+            if self.dealt { (number / self.aggregators, number % self.aggregators) } else { (0, number) };
+        ((turn * windows + window) as u32, aggregator as u32, end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sago_core::declare::Direction;
+    use sago_core::pattern::AccessPattern;
+
+    #[test]
+    fn every_byte_is_exchanged_once_and_stored_once() {
+        for domains in [Domains::Even, Domains::Aligned, Domains::Striped] {
+            for text in ["soa vars=3 bytes=1000", "aos vars=3 bytes=70", "interleaved block=13 count=50"] {
+                let pattern: AccessPattern = text.parse().unwrap();
+                let each: Vec<Vec<Declared>> = (0..8)
+                    .map(|rank| pattern.declare_each(Rank(rank), 8, Direction::Write).unwrap())
+                    .collect();
+                let options = TwoPhaseOptions { buffer_bytes: 64, domains, ..TwoPhaseOptions::default() };
+                for call in 0..each[0].len() {
+                    let declared: Vec<Declared> = each.iter().map(|list| list[call].clone()).collect();
+                    let bytes: u64 = declared.iter().map(Declared::bytes).sum();
+                    let call = Call::new(&declared, 3, 100, &options);
+                    assert_eq!(call.exchanges.iter().map(|e| e.bytes).sum::<u64>(), bytes, "{text}");
+                    assert_eq!(call.stored.iter().map(|s| s.bytes).sum::<u64>(), bytes, "{text}");
+                    assert!(call.stored.iter().all(|s| s.hi - s.lo <= 64 && s.aggregator < 3), "{text}");
+                    assert!(call.stored.iter().all(|s| s.bytes <= s.hi - s.lo), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stripes_are_dealt_out_in_turn() {
+        let options =
+            TwoPhaseOptions { buffer_bytes: 100, domains: Domains::Striped, ..TwoPhaseOptions::default() };
+        let division = Division::new(250, 1000, 3, 100, &options);
+        assert_eq!(division.place(250), (0, 0, 300));
+        assert_eq!(division.place(450), (0, 2, 500));
+        assert_eq!(division.place(500), (1, 0, 600));
+    }
+}

@@ -22,6 +22,7 @@ sago sim --list
                      pattern     as for `sago explain`
                      options     options as for the connector
                      two-phase   aggregators=16 buffer=16MiB domains=even|aligned|striped order=ranks|bridge-first
+                                 groups=1 (more: ParColl's subgroups)
                      files       shared, or how many ranks have a file of their own, one block after the other
                      costs       message=1us sync=1us plan=110ns capture=4GB/s
                      strategies  sago two-phase independent

@@ -18,7 +18,22 @@ macro_rules! scenarios {
     };
 }
 
-scenarios!["laptop", "racks"];
+scenarios![
+    "laptop",
+    "racks",
+    "fattree",
+    "mira-micro-1024",
+    "mira-hacc-1024",
+    "mira-hacc-4096",
+    "mira-independent",
+    "theta-micro-512",
+    "theta-hacc-1024",
+    "theta-hacc-2048",
+    "jaguar-tiles-512",
+    "jaguar-tiles-1024",
+    "jaguar-ior-512",
+    "jaguar-flash-1024",
+];
 
 pub fn named(name: &str) -> Option<&'static Named> {
     NAMED.iter().find(|scenario| scenario.name == name)

@@ -4,12 +4,14 @@ use sago_core::text::{Fields, TextError, size_bytes};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TwoPhaseOptions {
-    /// For each file (the hint `cb_nodes`); `None`: one per node, as ROMIO does by default.
+    /// For each file, or subgroup (the hint `cb_nodes`); `None`: one per node, as ROMIO does by default.
     pub aggregators: Option<u32>,
     /// The hint `cb_buffer_size`.
     pub buffer_bytes: u64,
     pub domains: Domains,
     pub order: Order,
+    /// Into how many subgroups, each in step for itself, the ranks of a file are divided (ParColl); 1: none.
+    pub groups: u32,
 }
 
 /// How the touched range of a call is divided among the aggregators.
@@ -28,7 +30,8 @@ pub enum Domains {
 pub enum Order {
     /// The first rank of each node, in the order of ranks.
     Ranks,
-    /// The bridge nodes first, then in the order of ranks (MPICH on BG/Q).
+    /// Bridge by bridge in turn: the bridge node first, then the nodes that it serves, in the order of ranks (MPICH on
+    /// BG/Q).
     BridgeFirst,
 }
 
@@ -39,6 +42,7 @@ impl Default for TwoPhaseOptions {
             buffer_bytes: 16 << 20,
             domains: Domains::Even,
             order: Order::Ranks,
+            groups: 1,
         }
     }
 }
@@ -69,6 +73,7 @@ impl TwoPhaseOptions {
                     _ => None,
                 })?
                 .unwrap_or(usual.order),
+            groups: fields.optional("groups", "a number of subgroups from 1", positive)?.unwrap_or(1),
         };
         fields.finish()?;
         Ok(options)

@@ -1,7 +1,9 @@
 //! How a collective call's range of the file is divided among aggregators and rounds, and what each rank has in each.
 
 use crate::scenario::{Domains, TwoPhaseOptions};
+use crate::world::Stretch;
 use sago_core::declare::Declared;
+use sago_core::extent::{Run, fuse};
 use sago_core::ids::Rank;
 
 /// What a rank and an aggregator exchange in a round.
@@ -31,23 +33,33 @@ pub(super) struct Call {
     pub exchanges: Vec<Exchange>,
     /// Sorted by round.
     pub stored: Vec<Stored>,
+    /// What all ranks have together, where only that is to be written and holes are left alone.
+    view: Option<View>,
 }
 
 impl Call {
-    /// `declared` is what each rank has in this call.
-    pub fn new(declared: &[Declared], aggregators: u32, stripe: u64, options: &TwoPhaseOptions) -> Self {
+    /// `declared` is what each rank has in this call. A subgroup has an intermediate view of its own bytes, which others'
+    /// bytes interleave with in the file.
+    pub fn new(
+        declared: &[Declared],
+        aggregators: u32,
+        stripe: u64,
+        options: &TwoPhaseOptions,
+    ) -> Self {
         let runs = || declared.iter().flat_map(|d| d.coverage());
         let (Some(lo), Some(hi)) = (runs().map(|run| run.offset()).min(), runs().map(|run| run.end()).max())
         else {
             return Self::default();
         };
+        let view = (options.groups > 1).then(|| View::new(fuse(runs().copied()), aggregators, options));
         let division = Division::new(lo, hi, aggregators, stripe, options);
+        let place = |at: u64| view.as_ref().map_or_else(|| division.place(at), |view| view.place(at));
         let mut call = Self::default();
         for (rank, declared) in declared.iter().enumerate() {
             for run in declared.coverage() {
                 let mut at = run.offset();
                 while at < run.end() {
-                    let (round, aggregator, end) = division.place(at);
+                    let (round, aggregator, end) = place(at);
                     let bytes = run.bytes_in(at, end);
                     let end = end.min(run.end());
                     if bytes > 0 {
@@ -59,8 +71,26 @@ impl Call {
                 }
             }
         }
+        call.view = view;
         call.merge();
         call
+    }
+
+    /// What is written for a window: all of its range, or its pieces where the rest is not to be touched.
+    pub fn stretches(&self, stored: &Stored) -> Vec<Stretch> {
+        let whole = |offset: u64, len: u64| Stretch { offset, span: len, bytes: len, requests: 1 };
+        match &self.view {
+            None => vec![whole(stored.lo, stored.hi - stored.lo)],
+            Some(view) => {
+                let blocks = view.runs.iter().flat_map(|run| run.blocks_in(stored.lo, stored.hi));
+                blocks.map(|block| whole(block.file, block.len)).collect()
+            }
+        }
+    }
+
+    /// Whether a window must be read before it is written.
+    pub fn has_holes(&self, stored: &Stored) -> bool {
+        self.view.is_none() && stored.bytes < stored.hi - stored.lo
     }
 
     /// What an aggregator exchanges in a round.
@@ -90,6 +120,47 @@ impl Call {
         });
         self.rounds = self.stored.last().map_or(0, |last| last.round + 1);
     }
+}
+
+/// The bytes of a subgroup joined together, and cut into windows there.
+#[derive(Clone, Debug)]
+struct View {
+    runs: Vec<Run>,
+    /// Where each window begins in the file, and after the last one where it ends.
+    edges: Vec<u64>,
+    windows_per_domain: u64,
+}
+
+impl View {
+    fn new(runs: Vec<Run>, aggregators: u32, options: &TwoPhaseOptions) -> Self {
+        let bytes: u64 = runs.iter().map(|run| run.bytes()).sum();
+        let domain = bytes.div_ceil(u64::from(aggregators)).max(1);
+        let windows_per_domain = domain.div_ceil(options.buffer_bytes);
+        let buffer = domain.div_ceil(windows_per_domain);
+        let end = runs.iter().map(|run| run.end()).max().unwrap_or(0);
+        let count = bytes.div_ceil(buffer);
+        let edge = |number: u64| offset_at(&runs, end, number * buffer);
+        let edges = (0..count).map(edge).chain([end]).collect();
+        Self { runs, edges, windows_per_domain }
+    }
+
+    fn place(&self, offset: u64) -> (u32, u32, u64) {
+        let window = self.edges.partition_point(|edge| *edge <= offset) - 1;
+        let number = window as u64;
+        let (round, aggregator) = (number % self.windows_per_domain, number / self.windows_per_domain);
+        (round as u32, aggregator as u32, self.edges[window + 1])
+    }
+}
+
+/// The offset in the file that has `before` of the runs' bytes before it.
+fn offset_at(runs: &[Run], end: u64, before: u64) -> u64 {
+    let (mut lo, mut hi) = (0, end);
+    while lo < hi {
+        let middle = lo + (hi - lo).div_ceil(2);
+        let passed: u64 = runs.iter().map(|run| run.bytes_in(0, middle)).sum();
+        if passed <= before { lo = middle } else { hi = middle - 1 }
+    }
+    lo
 }
 
 struct Division {
@@ -136,20 +207,26 @@ mod tests {
 
     #[test]
     fn every_byte_is_exchanged_once_and_stored_once() {
-        for domains in [Domains::Even, Domains::Aligned, Domains::Striped] {
+        let all = [Domains::Even, Domains::Aligned, Domains::Striped];
+        for (domains, groups) in all.into_iter().flat_map(|domains| [(domains, 1), (domains, 2)]) {
             for text in ["soa vars=3 bytes=1000", "aos vars=3 bytes=70", "interleaved block=13 count=50"] {
                 let pattern: AccessPattern = text.parse().unwrap();
                 let each: Vec<Vec<Declared>> = (0..8)
                     .map(|rank| pattern.declare_each(Rank(rank), 8, Direction::Write).unwrap())
                     .collect();
-                let options = TwoPhaseOptions { buffer_bytes: 64, domains, ..TwoPhaseOptions::default() };
+                let options =
+                    TwoPhaseOptions { buffer_bytes: 64, domains, groups, ..TwoPhaseOptions::default() };
                 for call in 0..each[0].len() {
                     let declared: Vec<Declared> = each.iter().map(|list| list[call].clone()).collect();
                     let bytes: u64 = declared.iter().map(Declared::bytes).sum();
                     let call = Call::new(&declared, 3, 100, &options);
                     assert_eq!(call.exchanges.iter().map(|e| e.bytes).sum::<u64>(), bytes, "{text}");
                     assert_eq!(call.stored.iter().map(|s| s.bytes).sum::<u64>(), bytes, "{text}");
-                    assert!(call.stored.iter().all(|s| s.hi - s.lo <= 64 && s.aggregator < 3), "{text}");
+                    assert!(call.stored.iter().all(|s| s.bytes <= 64 && s.aggregator < 3), "{text}");
+                    let written = |s: &Stored| call.stretches(s).iter().map(|k| k.bytes).sum::<u64>();
+                    if groups > 1 {
+                        assert!(call.stored.iter().all(|s| written(s) == s.bytes), "{text}");
+                    }
                     assert!(call.stored.iter().all(|s| s.bytes <= s.hi - s.lo), "{text}");
                 }
             }

@@ -11,29 +11,30 @@ use crate::outcome::{Broken, Outcome, RoundTime, SimError};
 use crate::scenario::{Fault, Order, Scenario, Who};
 use crate::strategy::Strategy;
 use crate::time::Time;
-use crate::world::{Request, Stretch, World};
+use crate::world::{Request, World};
 use domains::{Call, Exchange, Stored};
 use sago_core::declare::{Declared, Direction};
 use sago_core::engine::{Fault as Failure, FaultKind, Verdict};
-use sago_core::ids::Rank;
-use std::collections::BTreeSet;
+use sago_core::ids::{NodeId, Rank};
+use sago_core::topology::Machine;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, SimError> {
     let mut world = World::new(scenario);
-    let mut files = Vec::new();
-    for file in File::all(scenario) {
-        files.push(Collective::new(scenario, file)?);
+    let mut groups = Vec::new();
+    for group in Group::all(scenario) {
+        groups.push(Collective::new(scenario, group)?);
     }
-    files.iter_mut().for_each(|file| file.begin_call(&mut world));
+    groups.iter_mut().for_each(|group| group.begin_call(&mut world));
     while let Some((token, result)) = world.next() {
-        files[token.file as usize].handle(&mut world, token.what, result);
+        groups[token.group as usize].handle(&mut world, token.what, result);
     }
-    outcome(scenario, &world, files)
+    outcome(scenario, &world, groups)
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Token {
-    file: u32,
+    group: u32,
     what: What,
 }
 
@@ -48,10 +49,48 @@ enum What {
     Stored { aggregator: u32 },
 }
 
-/// The calls on one file.
+/// The ranks that are in step with each other: all of a file, or a subgroup of them.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    number: u32,
+    file: File,
+    first_rank: u32,
+    ranks: u32,
+}
+
+impl Group {
+    fn all(scenario: &Scenario) -> Vec<Self> {
+        let mut all = Vec::new();
+        for file in File::all(scenario) {
+            let groups = scenario.two_phase.groups.min(file.ranks);
+            let edge = |at: u32| (u64::from(file.ranks) * u64::from(at) / u64::from(groups)) as u32;
+            for at in 0..groups {
+                let (number, first_rank) = (all.len() as u32, edge(at));
+                all.push(Self { number, file, first_rank, ranks: edge(at + 1) - first_rank });
+            }
+        }
+        all
+    }
+
+    /// A rank of the group as a rank of its file.
+    fn in_file(&self, rank: Rank) -> Rank {
+        Rank(self.first_rank + rank.0)
+    }
+
+    /// And as one of all ranks.
+    fn in_all(&self, rank: Rank) -> u32 {
+        self.file.first_rank + self.first_rank + rank.0
+    }
+
+    fn node(&self, machine: &Machine, rank: Rank) -> NodeId {
+        self.file.node(machine, self.in_file(rank))
+    }
+}
+
+/// The calls of a group.
 struct Collective<'a> {
     scenario: &'a Scenario,
-    file: File,
+    group: Group,
     collectives: Collectives,
     aggregators: Vec<Rank>,
     /// What each rank has in each call; taken out call by call.
@@ -84,9 +123,13 @@ struct Collective<'a> {
 }
 
 impl<'a> Collective<'a> {
-    fn new(scenario: &'a Scenario, file: File) -> Result<Self, SimError> {
-        let each: Vec<Vec<Declared>> = (0..file.ranks)
-            .map(|rank| scenario.pattern.declare_each(Rank(rank), file.ranks, scenario.direction))
+    fn new(scenario: &'a Scenario, group: Group) -> Result<Self, SimError> {
+        let declare = |rank| {
+            let rank = group.in_file(Rank(rank));
+            scenario.pattern.declare_each(rank, group.file.ranks, scenario.direction)
+        };
+        let each: Vec<Vec<Declared>> = (0..group.ranks)
+            .map(declare)
             .collect::<Result<_, _>>()
             .map_err(|error| Broken::Schedule(error.to_string()))?;
         let count = each.iter().map(Vec::len).max().unwrap_or(0);
@@ -97,7 +140,7 @@ impl<'a> Collective<'a> {
             let rest: Vec<Declared> = nothing.collect();
             list.into_iter().chain(rest).zip(&mut calls).for_each(|(declared, call)| call.push(declared));
         }
-        let aggregators = aggregators(scenario, &file);
+        let aggregators = aggregators(scenario, &group);
         let count = aggregators.len();
         Ok(Self {
             scenario,
@@ -111,7 +154,7 @@ impl<'a> Collective<'a> {
             missing: vec![0; count],
             windows: vec![None; count],
             busy: vec![Time::ZERO; count],
-            left: vec![0; file.ranks as usize],
+            left: vec![0; group.ranks as usize],
             arrived: 0,
             arrived_sum_ps: 0,
             waited_ps: 0,
@@ -125,12 +168,12 @@ impl<'a> Collective<'a> {
             open: vec![0; count],
             filling: Time::ZERO,
             aggregators,
-            file,
+            group,
         })
     }
 
     fn token(&self, what: What) -> Token {
-        Token { file: self.file.number, what }
+        Token { group: self.group.number, what }
     }
 
     /// Ranges are gathered, offsets sent to the aggregators; all ranks wait for each other.
@@ -145,10 +188,10 @@ impl<'a> Collective<'a> {
         self.current = Call::new(&declared, self.aggregators.len() as u32, stripe, options);
         (self.round, self.next_exchange, self.next_stored) = (0, 0, 0);
         const RANGE_BYTES: u64 = 16;
-        let takes = self.collectives.gather(self.file.ranks, RANGE_BYTES)
-            + self.collectives.counts(self.file.ranks)
-            + self.collectives.counts(self.file.ranks);
-        self.waited_ps += u128::from(takes.0) * u128::from(self.file.ranks);
+        let takes = self.collectives.gather(self.group.ranks, RANGE_BYTES)
+            + self.collectives.counts(self.group.ranks)
+            + self.collectives.counts(self.group.ranks);
+        self.waited_ps += u128::from(takes.0) * u128::from(self.group.ranks);
         world.tell(world.now() + takes, self.token(What::Begin));
     }
 
@@ -215,7 +258,7 @@ impl<'a> Collective<'a> {
     fn send(&mut self, world: &mut World<'_, Token>, exchanges: &[Exchange]) {
         let now = world.now();
         let message = Time::from_s(self.scenario.costs.message_s);
-        let mut sent: Vec<u32> = vec![0; self.file.ranks as usize];
+        let mut sent: Vec<u32> = vec![0; self.group.ranks as usize];
         for exchange in exchanges {
             let Exchange { rank, aggregator, bytes, .. } = *exchange;
             sent[rank.index()] += 1;
@@ -228,8 +271,8 @@ impl<'a> Collective<'a> {
         }
     }
 
-    fn node(&self, rank: Rank) -> sago_core::ids::NodeId {
-        self.file.node(&self.scenario.machine, rank)
+    fn node(&self, rank: Rank) -> NodeId {
+        self.group.node(&self.scenario.machine, rank)
     }
 
     /// An aggregator takes a message out of the network; with the last one, it stores.
@@ -239,7 +282,7 @@ impl<'a> Collective<'a> {
         self.busy[at] = world.now().max(self.busy[at]) + message;
         self.missing[at] -= 1;
         if self.missing[at] == 0 {
-            let holes = self.windows[at].is_some_and(|stored| stored.bytes < stored.hi - stored.lo);
+            let holes = self.windows[at].is_some_and(|stored| self.current.has_holes(&stored));
             self.store(world, aggregator, !holes);
         }
     }
@@ -247,7 +290,8 @@ impl<'a> Collective<'a> {
     /// Writes the aggregator's window, or reads it.
     fn store(&mut self, world: &mut World<'_, Token>, aggregator: u32, write: bool) {
         let at = aggregator as usize;
-        let Some(Stored { lo, hi, bytes, round, .. }) = self.windows[at] else { return };
+        let Some(window) = self.windows[at] else { return };
+        let Stored { bytes, round, .. } = window;
         let writes = self.scenario.direction == Direction::Write;
         let what = if writes && !write { What::ReadBack { aggregator } } else { What::Stored { aggregator } };
         let start = world.now().max(self.busy[at]);
@@ -258,22 +302,22 @@ impl<'a> Collective<'a> {
             self.open[at] = self.rounds.len();
             self.rounds.push(RoundTime { lane, call, round, bytes, filling, storing: start, stored });
         }
-        let stretch = Stretch { offset: lo, span: hi - lo, bytes: hi - lo, requests: 1 };
+        let stretches = self.current.stretches(&window);
         let rank = self.aggregators[at];
         let fails = if write == writes { self.fails(aggregator) } else { None };
         let request = Request {
-            file: self.file.number,
-            rank: self.file.first_rank + rank.0,
+            file: self.group.file.number,
+            rank: self.group.in_all(rank),
             node: self.node(rank),
             write: write && writes,
-            stretches: &[stretch],
+            stretches: &stretches,
             fails,
         };
         world.request(start, &request, self.token(what));
     }
 
     fn first_lane(&self) -> u32 {
-        self.file.number * self.aggregators.len() as u32
+        self.group.number * self.aggregators.len() as u32
     }
 
     fn stored(&mut self, world: &mut World<'_, Token>, aggregator: u32, result: Result<(), i32>) {
@@ -286,7 +330,7 @@ impl<'a> Collective<'a> {
             Ok(()) => self.useful += bytes,
             Err(code) => {
                 let kind = if writes { FaultKind::Write } else { FaultKind::Read };
-                let rank = Rank(self.file.first_rank + rank.0);
+                let rank = Rank(self.group.in_all(rank));
                 self.verdict = self.verdict.join(Verdict::Failed(Failure { rank, kind, code }));
             }
         }
@@ -310,26 +354,26 @@ impl<'a> Collective<'a> {
     }
 
     fn end_round_if_all(&mut self, world: &mut World<'_, Token>) {
-        if self.arrived < self.file.ranks {
+        if self.arrived < self.group.ranks {
             return;
         }
         self.round += 1;
         let last = self.round == self.current.rounds;
-        let takes = if last { Time::ZERO } else { self.collectives.counts(self.file.ranks) };
+        let takes = if last { Time::ZERO } else { self.collectives.counts(self.group.ranks) };
         let end = world.now() + takes;
-        self.waited_ps += u128::from(end.0) * u128::from(self.file.ranks) - self.arrived_sum_ps;
+        self.waited_ps += u128::from(end.0) * u128::from(self.group.ranks) - self.arrived_sum_ps;
         world.tell(end, self.token(What::Begin));
     }
 
     fn fails(&mut self, aggregator: u32) -> Option<i32> {
         let number = self.requests[aggregator as usize];
         self.requests[aggregator as usize] += 1;
-        let rank = self.file.first_rank + self.aggregators[aggregator as usize].0;
+        let rank = self.group.in_all(self.aggregators[aggregator as usize]);
         self.scenario.faults.iter().find_map(|fault| match fault {
             Fault::Write { who, from, code } if number >= *from => {
                 let meant = match who {
                     Who::Rank(meant) => *meant == rank,
-                    Who::Aggregator(meant) => self.file.number == 0 && *meant == aggregator,
+                    Who::Aggregator(meant) => self.group.number == 0 && *meant == aggregator,
                 };
                 meant.then_some(*code)
             }
@@ -338,51 +382,63 @@ impl<'a> Collective<'a> {
     }
 }
 
-/// The first rank of each node in the order of ranks, one node after the other, and from the start if there are more
-/// aggregators than nodes.
-fn aggregators(scenario: &Scenario, file: &File) -> Vec<Rank> {
+/// The first rank of each node, one node after the other, and from the start if there are more aggregators than nodes.
+fn aggregators(scenario: &Scenario, group: &Group) -> Vec<Rank> {
     let machine = &scenario.machine;
     let mut seen = BTreeSet::new();
     let mut by_node: Vec<Rank> =
-        (0..file.ranks).map(Rank).filter(|rank| seen.insert(file.node(machine, *rank))).collect();
+        (0..group.ranks).map(Rank).filter(|rank| seen.insert(group.node(machine, *rank))).collect();
     if scenario.two_phase.order == Order::BridgeFirst {
-        let gates: BTreeSet<_> = machine.io_nodes().unwrap_or_default().iter().flat_map(|io| &io.gates).collect();
-        by_node.sort_by_key(|rank| !gates.contains(&file.node(machine, *rank)));
+        bridges_in_turn(machine, group, &mut by_node);
     }
-    let count = scenario.two_phase.aggregators.unwrap_or(by_node.len() as u32).min(file.ranks);
+    let count = scenario.two_phase.aggregators.unwrap_or(by_node.len() as u32).min(group.ranks);
     let nodes = by_node.len() as u32;
-    let nth = |number: u32| Rank((by_node[(number % nodes) as usize].0 + number / nodes).min(file.ranks - 1));
+    let nth = |number: u32| Rank((by_node[(number % nodes) as usize].0 + number / nodes).min(group.ranks - 1));
     (0..count).map(nth).collect()
+}
+
+fn bridges_in_turn(machine: &Machine, group: &Group, ranks: &mut [Rank]) {
+    let mut taken: BTreeMap<NodeId, u32> = BTreeMap::new();
+    let mut place = |rank: &Rank| {
+        let node = group.node(machine, *rank);
+        let bridge = machine.io().default_bridge(node)?;
+        let turn = taken.entry(bridge).or_insert(1);
+        *turn += 1;
+        Some((if bridge == node { 0 } else { *turn }, bridge))
+    };
+    let mut placed: Vec<_> = ranks.iter().map(|rank| (place(rank), *rank)).collect();
+    placed.sort();
+    ranks.iter_mut().zip(placed).for_each(|(rank, (_, sorted))| *rank = sorted);
 }
 
 fn outcome(
     scenario: &Scenario,
     world: &World<'_, Token>,
-    files: Vec<Collective<'_>>,
+    groups: Vec<Collective<'_>>,
 ) -> Result<Outcome, SimError> {
     let loads = world.finish()?;
-    let ends: Option<Vec<Time>> = files.iter().map(|file| file.ended).collect();
+    let ends: Option<Vec<Time>> = groups.iter().map(|group| group.ended).collect();
     let end = ends.and_then(|ends| ends.into_iter().max()).ok_or(Broken::Unfinished)?;
-    let sum = |of: fn(&Collective<'_>) -> u64| files.iter().map(of).sum::<u64>();
-    let verdict = files.iter().fold(Verdict::Good, |verdict, file| verdict.join(file.verdict));
-    let bytes = sum(|file| file.bytes);
+    let sum = |of: fn(&Collective<'_>) -> u64| groups.iter().map(of).sum::<u64>();
+    let verdict = groups.iter().fold(Verdict::Good, |verdict, group| verdict.join(group.verdict));
+    let bytes = sum(|group| group.bytes);
     if verdict == Verdict::Good {
-        Broken::unless_equal("declared and moved", bytes, sum(|file| file.moved))?;
-        Broken::unless_equal("declared and stored", bytes, sum(|file| file.useful))?;
+        Broken::unless_equal("declared and moved", bytes, sum(|group| group.moved))?;
+        Broken::unless_equal("declared and stored", bytes, sum(|group| group.useful))?;
     }
-    let waited: u128 = files.iter().map(|file| file.waited_ps).sum();
+    let waited: u128 = groups.iter().map(|group| group.waited_ps).sum();
     let ranks = scenario.machine.ranks();
     let outcome = Outcome {
         strategy: Strategy::TwoPhase,
         ranks,
         nodes: scenario.machine.nodes(),
-        files: files.len() as u32,
+        files: scenario.files(),
         bytes,
         time_s: end.as_s(),
         verdict,
-        calls: files.iter().map(|file| file.calls.len() as u32).max().unwrap_or(0),
-        aggregators: files.iter().map(|file| file.aggregators.len() as u32).sum(),
-        groups: files.len() as u32,
+        calls: groups.iter().map(|group| group.calls.len() as u32).max().unwrap_or(0),
+        aggregators: groups.iter().map(|group| group.aggregators.len() as u32).sum(),
+        groups: groups.len() as u32,
         waiting_s: waited as f64 * 1e-12 / f64::from(ranks),
         first_done_s: end.as_s(),
         last_done_s: end.as_s(),
@@ -392,7 +448,7 @@ fn outcome(
         targets: Vec::new(),
         lock_changes: 0,
         seeks: 0,
-        rounds: files.into_iter().flat_map(|file| file.rounds).collect(),
+        rounds: groups.into_iter().flat_map(|group| group.rounds).collect(),
         events: world.events(),
     };
     Ok(outcome.with_loads(loads))

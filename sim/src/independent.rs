@@ -25,7 +25,8 @@ pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, SimError> {
                 .map_err(|error| Broken::Schedule(error.to_string()))?;
             bytes += declared.iter().map(|variable| variable.bytes()).sum::<u64>();
             calls = calls.max(declared.len() as u32);
-            let runs = declared.iter().flat_map(|variable| variable.coverage().to_vec()).collect();
+            let runs =
+                declared.iter().flat_map(|variable| variable.runs()).map(|sourced| sourced.run).collect();
             writers.push(Writer { file: file.number, runs, at: 0, requests: 0, done: Time::ZERO });
         }
     }
@@ -35,7 +36,8 @@ pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, SimError> {
     }
     while let Some((rank, result)) = world.next() {
         if let Err(code) = result {
-            let kind = if scenario.direction == Direction::Write { FaultKind::Write } else { FaultKind::Read };
+            let kind =
+                if scenario.direction == Direction::Write { FaultKind::Write } else { FaultKind::Read };
             verdict = verdict.join(Verdict::Failed(Failure { rank: Rank(rank), kind, code }));
         }
         writers[rank as usize].done = world.now();

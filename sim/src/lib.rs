@@ -7,9 +7,12 @@
 mod files;
 mod independent;
 mod outcome;
+pub mod papers;
 mod sago;
 pub mod scenario;
 mod strategy;
+pub mod svg;
+pub mod sweep;
 pub mod time;
 mod two_phase;
 mod world;

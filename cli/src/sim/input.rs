@@ -35,7 +35,9 @@ pub fn repeated(name: &str, arguments: &[String]) -> Result<(Vec<(String, String
         }
         let pair = rest.next().and_then(|value| value.split_once('='));
         let (place, value) = pair.ok_or_else(|| {
-            Complaint::plain(format!("sago sim: `{name}` takes LINE.WORD=VALUE, for example pattern.particles=5000\n"))
+            Complaint::plain(format!(
+                "sago sim: `{name}` takes LINE.WORD=VALUE, for example pattern.particles=5000\n"
+            ))
         })?;
         found.push((place.to_owned(), value.to_owned()));
     }
@@ -61,6 +63,12 @@ pub fn changed(lines: Lines, sets: &[(String, String)]) -> Result<Lines, Complai
     sets.iter().try_fold(lines, |lines, (place, value)| {
         lines.with(place, value).map_err(|error| pointed("--set", &error))
     })
+}
+
+/// Writes a picture.
+pub fn save(path: &str, text: &str) -> Result<(), Complaint> {
+    std::fs::write(path, text)
+        .map_err(|error| Complaint::plain(format!("sago sim: cannot write {path}: {error}\n")))
 }
 
 pub fn pointed(name: &str, error: &ScenarioError) -> Complaint {

@@ -2,6 +2,8 @@
 
 mod input;
 mod json;
+mod papers;
+mod sweep;
 mod table;
 
 use crate::arguments::Arguments;
@@ -12,17 +14,18 @@ use std::io::Write;
 pub const USAGE: &str = "\
 sago sim SCENARIO [--set LINE.WORD=VALUE] [--json] [--svg FILE]
 sago sim sweep SCENARIO --vary LINE.WORD=A,B,... [--vary ...] [--json] [--svg FILE]
-sago sim papers [--only WORD] [--json]
+sago sim papers [--only WORD] [--json | --markdown]
 sago sim --list
 
   SCENARIO         the path of a scenario file, or the name of one that comes with the program (--list):
                      machine     as for `sago explain`
                      storage     lustre|gpfs targets=48 stripe=8MiB target=3GB/s [pool=56] [request=100us] [seek=4ms]
                                  [lock=1ms] [file_request=1ms] [io_node=2.8GB/s] [client=500MB/s] [jitter=0.2]
+                                 [servers=0,1,2] [fragments=2+1]
                      pattern     as for `sago explain`
                      options     options as for the connector
                      two-phase   aggregators=16 buffer=16MiB domains=even|aligned|striped order=ranks|bridge-first
-                                 groups=1 (more: ParColl's subgroups)
+                                 groups=1 (more: ParColl's subgroups) holes=sieve|pieces
                      files       shared, or how many ranks have a file of their own, one block after the other
                      costs       message=1us sync=1us plan=110ns capture=4GB/s
                      strategies  sago two-phase independent
@@ -40,6 +43,8 @@ sago sim --list
 pub fn run(arguments: &[String], out: &mut impl Write) -> Result<(), Complaint> {
     match arguments.first().map(String::as_str) {
         Some("--list") => input::list(out),
+        Some("sweep") => sweep::run(&arguments[1..], out),
+        Some("papers") => papers::run(&arguments[1..], out),
         _ => one(arguments, out),
     }
 }
@@ -51,6 +56,10 @@ fn one(arguments: &[String], out: &mut impl Write) -> Result<(), Complaint> {
     let lines = input::changed(input::lines(name)?, &sets)?;
     let scenario = Scenario::from_lines(&lines).map_err(|error| input::pointed(name, &error))?;
     let outcomes = outcomes(&scenario)?;
+    if let Some(path) = arguments.get("--svg") {
+        let all: Vec<Outcome> = outcomes.iter().map(|(outcome, _)| outcome.clone()).collect();
+        input::save(path, &sago_sim::svg::picture(&scenario, &all))?;
+    }
     if arguments.flag("--json") {
         return printed(writeln!(out, "{:#}", json::run(&scenario, &outcomes)));
     }

@@ -7,14 +7,14 @@ use sago_sim::{Outcome, Scenario};
 use std::io::Write;
 
 pub fn run(scenario: &Scenario, outcomes: &[(Outcome, f64)], out: &mut impl Write) -> Result<(), Complaint> {
-    let text = || -> std::io::Result<()> {
+    let mut text = || -> std::io::Result<()> {
         if !scenario.about.is_empty() {
             writeln!(out, "{}", scenario.about)?;
         }
         writeln!(out, "machine     {}", scenario.machine)?;
         writeln!(out, "storage     {}", scenario.storage)?;
         writeln!(out, "pattern     {}", scenario.pattern)?;
-        writeln!(out, "options     {}", scenario.config)?;
+        writeln!(out, "options     {}", options(scenario))?;
         let (ranks, files) = (scenario.machine.ranks(), scenario.files());
         writeln!(out, "ranks       {ranks} in {files} file(s); seed {}", scenario.seed)?;
         writeln!(out)?;
@@ -32,8 +32,13 @@ pub fn run(scenario: &Scenario, outcomes: &[(Outcome, f64)], out: &mut impl Writ
         }
         Ok(())
     };
-    let mut text = text;
     printed(text())
+}
+
+/// Without those that concern the connector below.
+fn options(scenario: &Scenario) -> String {
+    let text = scenario.config.to_string();
+    text.split(';').filter(|word| !word.starts_with("under_")).collect::<Vec<_>>().join(" ")
 }
 
 fn row(o: &Outcome, out: &mut impl Write) -> std::io::Result<()> {

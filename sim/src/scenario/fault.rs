@@ -8,9 +8,21 @@ use sago_core::topology::{Link, LinkClass, Machine};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// A rank's requests to storage fail, from the `from`-th on.
-    Write { who: Who, from: u32, code: i32 },
-    Link { class: Option<u8>, from: Option<u32>, to: Option<u32>, slow: Slow },
-    Target { number: u32, slow: Slow },
+    Write {
+        who: Who,
+        from: u32,
+        code: i32,
+    },
+    Link {
+        class: Option<u8>,
+        from: Option<u32>,
+        to: Option<u32>,
+        slow: Slow,
+    },
+    Target {
+        number: u32,
+        slow: Slow,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! The lines of a scenario, and what is wrong with one of them.
 
-use super::{KEYS, Scenario};
+use super::{FileSystem, KEYS, Scenario};
 use sago_core::config::Config;
 use sago_core::ids::Rank;
 use sago_core::text::{TextError, nearest};
+use sago_core::topology::Machine;
 use std::fmt;
 
 /// A scenario's text, line by line; a sweep changes words in it.
@@ -55,14 +56,21 @@ impl Lines {
         let (key, word) = place.split_once('.').map_or((place, None), |(key, word)| (key, Some(word)));
         if !KEYS.contains(&key) {
             let near = nearest(key, KEYS.iter().copied());
-            return Err(ScenarioError::whole(format!("there is no line `{key}` to vary; did you mean `{near}`?")));
+            return Err(ScenarioError::whole(format!(
+                "there is no line `{key}` to vary; did you mean `{near}`?"
+            )));
         }
         let mut changed = self.clone();
         let at = changed.lines.iter().position(|line| line.key == key);
         let line = match at {
             Some(at) => &mut changed.lines[at],
             None => {
-                changed.lines.push(Line { number: 0, key: key.into(), text: key.into(), value_at: key.len() });
+                changed.lines.push(Line {
+                    number: 0,
+                    key: key.into(),
+                    text: key.into(),
+                    value_at: key.len(),
+                });
                 let last = changed.lines.len() - 1;
                 &mut changed.lines[last]
             }
@@ -128,6 +136,19 @@ impl Lines {
             .map_err(|error| line.error(line.value_at + error.at(), error.to_string()))
     }
 
+    /// Whether the file system's servers are nodes of the machine.
+    pub(super) fn check_servers(&self, machine: &Machine, storage: &FileSystem) -> Result<(), ScenarioError> {
+        let nodes = machine.nodes();
+        match (storage.servers.iter().find(|server| **server >= nodes), self.find("storage")) {
+            (Some(server), Some(line)) => {
+                let at = line.text.find("servers=").unwrap_or(line.value_at);
+                Err(line
+                    .error(at, format!("there is no node {server} for a server: the machine has {nodes}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the pattern has a place for every file's ranks.
     pub(super) fn check_pattern(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
         let ranks = scenario.ranks_per_file();
@@ -150,10 +171,8 @@ impl Line {
         if !KEYS.contains(&self.key.as_str()) {
             let near = nearest(&self.key, KEYS.iter().copied());
             let known = KEYS.join(", ");
-            let sentence = format!(
-                "a scenario has no line `{}`; did you mean `{near}`? it takes: {known}",
-                self.key
-            );
+            let sentence =
+                format!("a scenario has no line `{}`; did you mean `{near}`? it takes: {known}", self.key);
             return Err(self.error(0, sentence));
         }
         match before.iter().find(|line| line.key == self.key && self.key != "fault") {
@@ -165,11 +184,7 @@ impl Line {
         }
     }
 
-    fn read<T>(
-        &self,
-        from: usize,
-        read: &impl Fn(&str) -> Result<T, TextError>,
-    ) -> Result<T, ScenarioError> {
+    fn read<T>(&self, from: usize, read: &impl Fn(&str) -> Result<T, TextError>) -> Result<T, ScenarioError> {
         read(&self.text[from..]).map_err(|error| self.error(from + error.at(), error.to_string()))
     }
 

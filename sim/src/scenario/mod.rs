@@ -20,7 +20,7 @@ pub use fault::{Fault, Slow, Who};
 pub use lines::{Lines, ScenarioError};
 pub use named::{NAMED, Named, named};
 pub use storage::{FileSystem, LockHolder};
-pub use two_phase::{Domains, Order, TwoPhaseOptions};
+pub use two_phase::{Domains, Holes, Order, TwoPhaseOptions};
 
 use crate::strategy::Strategy;
 use sago_core::config::Config;
@@ -84,14 +84,14 @@ impl Scenario {
     pub fn from_lines(lines: &Lines) -> Result<Self, ScenarioError> {
         let machine: Machine = lines.required("machine", |text| text.parse::<Machine>())?;
         let storage: FileSystem = lines.required("storage", |text| text.parse::<FileSystem>())?;
+        lines.check_servers(&machine, &storage)?;
         let pattern: AccessPattern = lines.required("pattern", |text| text.parse::<AccessPattern>())?;
         let config = lines.options("options")?;
         let two_phase = lines.line("two-phase", TwoPhaseOptions::parse)?.unwrap_or_default();
         let ranks = machine.ranks();
         let file_ranks = lines.value("files", |text| files(text, ranks))?.unwrap_or(0);
         let costs = lines.line("costs", Costs::parse)?.unwrap_or_default();
-        let strategies =
-            lines.value("strategies", strategies)?.unwrap_or_else(|| Strategy::ALL.to_vec());
+        let strategies = lines.value("strategies", strategies)?.unwrap_or_else(|| Strategy::ALL.to_vec());
         let direction = lines.value("direction", direction)?.unwrap_or(Direction::Write);
         let faults = lines.all("fault", |text| Fault::parse(text, &machine, storage.pool))?;
         let seed = lines.value("seed", seed)?.unwrap_or(1);

@@ -1,7 +1,7 @@
 //! The file system of a scenario, as text: `lustre targets=48 stripe=8MiB target=3GB/s lock=1ms`.
 
 use sago_core::text::{
-    Fields, TextError, bytes_per_s, bytes_per_s_text, duration_s, duration_s_text, size_bytes,
+    Fields, TextError, bytes_per_s, bytes_per_s_text, count_list, duration_s, duration_s_text, size_bytes,
     size_bytes_text,
 };
 use std::fmt;
@@ -37,6 +37,10 @@ pub struct FileSystem {
     pub client_bytes_per_s: Option<f64>,
     /// Standard deviation of a target's service time, as a share of the mean.
     pub jitter: f64,
+    /// The nodes of the machine that the targets are on, in turn; none: they are reached through the machine's gates.
+    pub servers: Vec<u32>,
+    /// Each piece is cut into this many fragments, with so many more for safety, each at a target of its own.
+    pub fragments: (u32, u32),
 }
 
 const KINDS: &[&str] = &["lustre", "gpfs"];
@@ -76,10 +80,26 @@ impl FromStr for FileSystem {
             io_node_bytes_per_s: fields.optional("io_node", RATE, bytes_per_s)?,
             client_bytes_per_s: fields.optional("client", RATE, bytes_per_s)?,
             jitter: fields.optional("jitter", "a share from 0 to 1", share)?.unwrap_or(0.0),
+            servers: fields
+                .optional("servers", "a list of nodes, for example 0,1,2", count_list)?
+                .unwrap_or_default(),
+            fragments: fields
+                .optional(
+                    "fragments",
+                    "data+parity, no more than there are targets, for example 2+1",
+                    |text| fragments(text).filter(|(data, parity)| data + parity <= pool.unwrap_or(targets)),
+                )?
+                .unwrap_or((1, 0)),
         };
         fields.finish()?;
         Ok(system)
     }
+}
+
+fn fragments(text: &str) -> Option<(u32, u32)> {
+    let (data, parity) = text.split_once('+')?;
+    let (data, parity) = (data.parse().ok()?, parity.parse().ok()?);
+    ((1..=64).contains(&data) && parity <= 64).then_some((data, parity))
 }
 
 /// The normal form.
@@ -96,6 +116,13 @@ impl fmt::Display for FileSystem {
             if let Some(rate) = rate {
                 write!(f, " {name}={}", bytes_per_s_text(rate))?;
             }
+        }
+        if !self.servers.is_empty() {
+            let list: Vec<_> = self.servers.iter().map(u32::to_string).collect();
+            write!(f, " servers={}", list.join(","))?;
+        }
+        if self.fragments != (1, 0) {
+            write!(f, " fragments={}+{}", self.fragments.0, self.fragments.1)?;
         }
         write!(f, " jitter={}", self.jitter)
     }

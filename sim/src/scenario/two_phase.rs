@@ -12,6 +12,7 @@ pub struct TwoPhaseOptions {
     pub order: Order,
     /// Into how many subgroups, each in step for itself, the ranks of a file are divided (ParColl); 1: none.
     pub groups: u32,
+    pub holes: Holes,
 }
 
 /// How the touched range of a call is divided among the aggregators.
@@ -23,6 +24,15 @@ pub enum Domains {
     Aligned,
     /// Stripe by stripe in turn, so that an aggregator always writes to the same targets (ROMIO's Lustre driver).
     Striped,
+}
+
+/// What an aggregator does with a window that has holes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holes {
+    /// Reads all of it, and writes all of it back (data sieving, ROMIO's default).
+    Sieve,
+    /// Writes its pieces one by one (`romio_ds_write=disable`).
+    Pieces,
 }
 
 /// Which nodes the aggregators are on.
@@ -43,6 +53,7 @@ impl Default for TwoPhaseOptions {
             domains: Domains::Even,
             order: Order::Ranks,
             groups: 1,
+            holes: Holes::Sieve,
         }
     }
 }
@@ -74,6 +85,13 @@ impl TwoPhaseOptions {
                 })?
                 .unwrap_or(usual.order),
             groups: fields.optional("groups", "a number of subgroups from 1", positive)?.unwrap_or(1),
+            holes: fields
+                .optional("holes", "`sieve` or `pieces`", |text| match text {
+                    "sieve" => Some(Holes::Sieve),
+                    "pieces" => Some(Holes::Pieces),
+                    _ => None,
+                })?
+                .unwrap_or(usual.holes),
         };
         fields.finish()?;
         Ok(options)

@@ -1,6 +1,6 @@
 //! How a collective call's range of the file is divided among aggregators and rounds, and what each rank has in each.
 
-use crate::scenario::{Domains, TwoPhaseOptions};
+use crate::scenario::{Domains, Holes, TwoPhaseOptions};
 use crate::world::Stretch;
 use sago_core::declare::Declared;
 use sago_core::extent::{Run, fuse};
@@ -34,29 +34,24 @@ pub(super) struct Call {
     /// Sorted by round.
     pub stored: Vec<Stored>,
     /// What all ranks have together, where only that is to be written and holes are left alone.
-    view: Option<View>,
+    pieces: Option<Vec<Run>>,
 }
 
 impl Call {
     /// `declared` is what each rank has in this call. A subgroup has an intermediate view of its own bytes, which others'
     /// bytes interleave with in the file.
-    pub fn new(
-        declared: &[Declared],
-        aggregators: u32,
-        stripe: u64,
-        options: &TwoPhaseOptions,
-    ) -> Self {
-        let runs = || declared.iter().flat_map(|d| d.coverage());
+    pub fn new(declared: &[Declared], aggregators: u32, stripe: u64, options: &TwoPhaseOptions) -> Self {
+        let runs = || declared.iter().flat_map(|d| d.runs()).map(|sourced| sourced.run);
         let (Some(lo), Some(hi)) = (runs().map(|run| run.offset()).min(), runs().map(|run| run.end()).max())
         else {
             return Self::default();
         };
-        let view = (options.groups > 1).then(|| View::new(fuse(runs().copied()), aggregators, options));
+        let view = (options.groups > 1).then(|| View::new(fuse(runs()), aggregators, options));
         let division = Division::new(lo, hi, aggregators, stripe, options);
         let place = |at: u64| view.as_ref().map_or_else(|| division.place(at), |view| view.place(at));
         let mut call = Self::default();
         for (rank, declared) in declared.iter().enumerate() {
-            for run in declared.coverage() {
+            for run in declared.runs().iter().map(|sourced| sourced.run) {
                 let mut at = run.offset();
                 while at < run.end() {
                     let (round, aggregator, end) = place(at);
@@ -71,7 +66,11 @@ impl Call {
                 }
             }
         }
-        call.view = view;
+        call.pieces = match (view, options.holes) {
+            (Some(view), _) => Some(view.runs),
+            (None, Holes::Pieces) => Some(fuse(runs())),
+            (None, Holes::Sieve) => None,
+        };
         call.merge();
         call
     }
@@ -79,10 +78,14 @@ impl Call {
     /// What is written for a window: all of its range, or its pieces where the rest is not to be touched.
     pub fn stretches(&self, stored: &Stored) -> Vec<Stretch> {
         let whole = |offset: u64, len: u64| Stretch { offset, span: len, bytes: len, requests: 1 };
-        match &self.view {
+        match &self.pieces {
             None => vec![whole(stored.lo, stored.hi - stored.lo)],
-            Some(view) => {
-                let blocks = view.runs.iter().flat_map(|run| run.blocks_in(stored.lo, stored.hi));
+            Some(runs) => {
+                let first = runs.partition_point(|run| run.end() <= stored.lo && run.is_contiguous());
+                let blocks = runs[first..]
+                    .iter()
+                    .take_while(|run| run.offset() < stored.hi)
+                    .flat_map(|run| run.blocks_in(stored.lo, stored.hi));
                 blocks.map(|block| whole(block.file, block.len)).collect()
             }
         }
@@ -90,7 +93,7 @@ impl Call {
 
     /// Whether a window must be read before it is written.
     pub fn has_holes(&self, stored: &Stored) -> bool {
-        self.view.is_none() && stored.bytes < stored.hi - stored.lo
+        self.pieces.is_none() && stored.bytes < stored.hi - stored.lo
     }
 
     /// What an aggregator exchanges in a round.

@@ -43,10 +43,17 @@ enum What {
     /// All ranks have passed the collective exchange at the begin of a round.
     Begin,
     /// A message between a rank and an aggregator has arrived.
-    Arrived { rank: Rank, aggregator: u32 },
+    Arrived {
+        rank: Rank,
+        aggregator: u32,
+    },
     /// A window with holes has been read.
-    ReadBack { aggregator: u32 },
-    Stored { aggregator: u32 },
+    ReadBack {
+        aggregator: u32,
+    },
+    Stored {
+        aggregator: u32,
+    },
 }
 
 /// The ranks that are in step with each other: all of a file, or a subgroup of them.
@@ -393,7 +400,8 @@ fn aggregators(scenario: &Scenario, group: &Group) -> Vec<Rank> {
     }
     let count = scenario.two_phase.aggregators.unwrap_or(by_node.len() as u32).min(group.ranks);
     let nodes = by_node.len() as u32;
-    let nth = |number: u32| Rank((by_node[(number % nodes) as usize].0 + number / nodes).min(group.ranks - 1));
+    let nth =
+        |number: u32| Rank((by_node[(number % nodes) as usize].0 + number / nodes).min(group.ranks - 1));
     (0..count).map(nth).collect()
 }
 

@@ -135,27 +135,22 @@ impl<'a, T: Copy> World<'a, T> {
             (LockHolder::IoNode, Some((_, io_node))) => io_node,
             _ => request.node.0,
         };
-        let out = gate.map_or(request.node, |(gate, _)| gate);
-        let after = self.network.way_out(out, gate.map(|(_, io_node)| io_node));
-        let ways = if request.write { (request.node, out) } else { (out, request.node) };
-        let route = if request.node == out { 0..0 } else { self.network.between(ways.0, ways.1) };
-        let before = self.network.client(request.rank);
-        let id = self.requests.add(Pending { token, left: 0, result: request.fails.map_or(Ok(()), Err) });
+        let pending = Pending { token, left: 0, result: request.fails.map_or(Ok(()), Err) };
+        let id = self.requests.add(pending);
         let mut left = 0;
         for stretch in request.stretches {
             for (offset, bytes) in stripes(stretch, self.storage.stripe_bytes()) {
                 let stripe = offset / self.storage.stripe_bytes();
                 let requests = if bytes == stretch.bytes { stretch.requests } else { 1 };
                 let (file, write) = (request.file, request.write);
-                let chunk = Chunk { file, stripe, offset, bytes, requests, client, write };
-                let stage = if write { Stage::Before } else { Stage::Lock };
-                let route = (route.start, route.end);
-                let (end, chunk) = (End::Request(id), Some(chunk));
-                let tail = Time::ZERO;
-                self.launch(at, Flow { end, bytes, before, route, after, stage, tail, chunk });
+                let target = self.storage.target(file, stripe);
+                let whole =
+                    Chunk { file, stripe, target, offset, bytes, useful: bytes, requests, client, write };
                 self.counts.requests += requests;
-                self.counts.asked_bytes += bytes;
-                left += 1;
+                for chunk in self.storage.fragments(whole) {
+                    self.launch_chunk(at, request, gate, id, chunk);
+                    left += 1;
+                }
             }
         }
         self.requests.at(id).left = left;
@@ -163,6 +158,34 @@ impl<'a, T: Copy> World<'a, T> {
             let Pending { token, result, .. } = self.requests.take(id);
             self.queue.push(at.max(self.now), Event::Tell(token, result));
         }
+    }
+
+    /// On its way through the node's gate, or to the node that its target is on.
+    fn launch_chunk(
+        &mut self,
+        at: Time,
+        request: &Request<'_>,
+        gate: Option<(NodeId, u32)>,
+        id: u32,
+        chunk: Chunk,
+    ) {
+        let server = self.storage.server(chunk.target);
+        let out = server.or(gate.map(|(gate, _)| gate)).unwrap_or(request.node);
+        let io_node = gate.map(|(_, io_node)| io_node).filter(|_| server.is_none());
+        let (from, to) = if chunk.write { (request.node, out) } else { (out, request.node) };
+        let route = if from == to { 0..0 } else { self.network.between(from, to) };
+        self.counts.asked_bytes += chunk.bytes;
+        let flow = Flow {
+            end: End::Request(id),
+            bytes: chunk.bytes,
+            before: self.network.client(request.rank),
+            route: (route.start, route.end),
+            after: self.network.way_out(out, io_node),
+            stage: if chunk.write { Stage::Before } else { Stage::Lock },
+            tail: Time::ZERO,
+            chunk: Some(chunk),
+        };
+        self.launch(at, flow);
     }
 
     /// The next token that comes back, with how its transfer went.
@@ -234,10 +257,11 @@ impl<'a, T: Copy> World<'a, T> {
                 let pending = self.requests.at(request);
                 pending.left -= 1;
                 if pending.result.is_ok() {
-                    let wrote = chunk.is_some_and(|chunk| chunk.write);
-                    let sum =
-                        if wrote { &mut self.counts.written_bytes } else { &mut self.counts.read_bytes };
-                    *sum += flow.bytes;
+                    let useful = chunk.map_or(0, |chunk| chunk.useful);
+                    match chunk.is_some_and(|chunk| chunk.write) {
+                        true => self.counts.written_bytes += useful,
+                        false => self.counts.read_bytes += useful,
+                    }
                 }
                 (pending.left == 0).then(|| {
                     let Pending { token, result, .. } = self.requests.take(request);
@@ -273,8 +297,7 @@ impl<'a, T: Copy> World<'a, T> {
     fn class_loads(&self) -> Vec<ClassLoad> {
         let classes = self.machine.classes();
         let load = |number: usize| {
-            let links =
-                || self.network.servers.iter().filter(move |s| usize::from(s.link.class) == number);
+            let links = || self.network.servers.iter().filter(move |s| usize::from(s.link.class) == number);
             ClassLoad {
                 name: classes[number].name,
                 links: links().count() as u64,
@@ -288,7 +311,8 @@ impl<'a, T: Copy> World<'a, T> {
 
     /// Through each gate: what leaves there, and what passes on its way to another gate.
     fn gate_loads(&self) -> Vec<GateLoad> {
-        let gates = self.machine.io_nodes().unwrap_or_default().iter().flat_map(|io| io.gates.iter().copied());
+        let gates =
+            self.machine.io_nodes().unwrap_or_default().iter().flat_map(|io| io.gates.iter().copied());
         let load = |gate: NodeId| {
             let into = |s: &&network::Server| s.link.class != EDGE && s.link.class > 0 && s.link.to == gate.0;
             let out = self

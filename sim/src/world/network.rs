@@ -82,10 +82,14 @@ impl<'a> Network<'a> {
         start..self.stops.len() as u32
     }
 
-    /// The gate that a node's requests leave the machine by, and the number of its I/O node: as assigned when the machine
-    /// booted, or the nearest; `None` where gates are unknown and every node has a link of its own.
+    /// The gate that a node's requests leave the machine by, and the number of its I/O node: its own link if it is a gate,
+    /// else as assigned when the machine booted, or the nearest; `None` where gates are unknown and every node has a link
+    /// of its own.
     pub fn gate(&self, node: NodeId) -> Option<(NodeId, u32)> {
         let io_nodes = self.machine.io_nodes()?;
+        if let Some(own) = io_nodes.iter().position(|io| io.gates.contains(&node)) {
+            return Some((node, own as u32));
+        }
         if let Some(bridge) = self.machine.io().default_bridge(node) {
             let IoSide::Psets { nodes, .. } = self.machine.io() else { return None };
             return Some((bridge, node.0 / nodes));

@@ -4,6 +4,7 @@
 
 use crate::scenario::{Fault, FileSystem};
 use crate::time::Time;
+use sago_core::ids::NodeId;
 use sago_core::random::Random;
 use std::collections::HashMap;
 
@@ -12,8 +13,11 @@ use std::collections::HashMap;
 pub(super) struct Chunk {
     pub file: u32,
     pub stripe: u64,
+    pub target: u32,
     pub offset: u64,
     pub bytes: u64,
+    /// Bytes of the program that it stands for: all of a piece in its first fragment, none in the others.
+    pub useful: u64,
     pub requests: u64,
     /// Who holds the lock: the node, or its I/O node where that is the file system's client.
     pub client: u32,
@@ -69,6 +73,9 @@ impl<'a> Storage<'a> {
     /// The bookkeeping of the file and the lock of the stripe: when the chunk may go to its target.
     pub fn admit(&mut self, chunk: &Chunk, now: Time) -> Time {
         let mut ready = now;
+        if chunk.useful == 0 {
+            return ready;
+        }
         if self.system.file_request_s > 0.0 {
             let free = self.files.entry(chunk.file).or_default();
             *free = ready.max(*free) + Time::from_s(self.system.file_request_s) * chunk.requests;
@@ -90,12 +97,13 @@ impl<'a> Storage<'a> {
 
     /// When the target has handled the chunk.
     pub fn serve(&mut self, chunk: &Chunk, now: Time) -> Time {
-        let number = self.target_of(chunk);
+        let number = chunk.target as usize;
         let mut takes = Time::from_s(self.system.request_s) * chunk.requests
             + Time::of_bytes(chunk.bytes, self.system.target_bytes_per_s);
         // Within a target, stripe follows stripe: the object's own address tells whether the heads must move.
         let width = u64::from(self.system.targets);
-        let object = chunk.stripe / width * self.system.stripe_bytes + chunk.offset % self.system.stripe_bytes;
+        let object =
+            chunk.stripe / width * self.system.stripe_bytes + chunk.offset % self.system.stripe_bytes;
         let target = &mut self.targets[number];
         if target.ends != Some((chunk.file, object)) {
             takes += Time::from_s(self.system.seek_s);
@@ -113,11 +121,30 @@ impl<'a> Storage<'a> {
         target.free
     }
 
-    /// Files start at different targets.
-    fn target_of(&self, chunk: &Chunk) -> usize {
-        const APART: u64 = 17;
-        let first = u64::from(chunk.file) * APART;
-        ((first + chunk.stripe % u64::from(self.system.targets)) % u64::from(self.system.pool)) as usize
+    /// The target of a stripe. Files start at different ones, spread evenly over all (multiples of the golden ratio).
+    pub fn target(&self, file: u32, stripe: u64) -> u32 {
+        const GOLDEN: u32 = 0x9E37_79B9;
+        let pool = u64::from(self.system.pool);
+        let first = (u64::from(file.wrapping_mul(GOLDEN)) * pool) >> 32;
+        ((first + stripe % u64::from(self.system.targets)) % pool) as u32
+    }
+
+    /// A piece as the fragments that go to storage, each to a target of its own.
+    pub fn fragments(&self, whole: Chunk) -> impl Iterator<Item = Chunk> + use<> {
+        let ((data, parity), pool) = (self.system.fragments, self.system.pool);
+        let bytes = whole.bytes.div_ceil(u64::from(data));
+        (0..data + parity).map(move |number| Chunk {
+            target: (whole.target + number) % pool,
+            bytes,
+            useful: if number == 0 { whole.bytes } else { 0 },
+            ..whole
+        })
+    }
+
+    /// The node that a target is on, if it is one of the machine's.
+    pub fn server(&self, target: u32) -> Option<NodeId> {
+        let servers = &self.system.servers;
+        (!servers.is_empty()).then(|| NodeId(servers[target as usize % servers.len()]))
     }
 }
 

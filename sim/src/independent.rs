@@ -43,37 +43,16 @@ pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, SimError> {
         writers[rank as usize].done = world.now();
         step(scenario, &mut world, &mut writers, rank);
     }
-    let loads = world.finish()?;
+    let end = world.now();
+    let mut outcome = Outcome::new(scenario, Strategy::Independent, &world, end)?;
     if verdict == Verdict::Good {
         let stored = world.counts.written_bytes + world.counts.read_bytes;
         Broken::unless_equal("declared and stored", bytes, stored)?;
     }
-    let end = world.now().as_s();
-    let waited: f64 = writers.iter().map(|writer| end - writer.done.as_s()).sum();
-    let outcome = Outcome {
-        strategy: Strategy::Independent,
-        ranks: scenario.machine.ranks(),
-        nodes: scenario.machine.nodes(),
-        files: scenario.files(),
-        bytes,
-        time_s: end,
-        verdict,
-        calls,
-        aggregators: 0,
-        groups: 0,
-        waiting_s: waited / writers.len() as f64,
-        first_done_s: writers.iter().map(|writer| writer.done).min().unwrap_or_default().as_s(),
-        last_done_s: end,
-        counts: world.counts,
-        classes: Vec::new(),
-        gates: Vec::new(),
-        targets: Vec::new(),
-        lock_changes: 0,
-        seeks: 0,
-        rounds: Vec::new(),
-        events: world.events(),
-    };
-    Ok(outcome.with_loads(loads))
+    (outcome.bytes, outcome.verdict, outcome.calls) = (bytes, verdict, calls);
+    let waited: f64 = writers.iter().map(|writer| (end - writer.done).as_s()).sum();
+    outcome.waiting_s = waited / writers.len() as f64;
+    Ok(outcome)
 }
 
 /// A rank, and where it is in its list.

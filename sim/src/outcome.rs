@@ -1,8 +1,9 @@
 //! What a simulated run says of itself.
 
+use crate::scenario::Scenario;
 use crate::strategy::Strategy;
 use crate::time::Time;
-use crate::world::{Counts, Loads};
+use crate::world::{Counts, Loads, World};
 use sago_core::engine::Verdict;
 use sago_core::plan::PlanError;
 use std::fmt;
@@ -23,9 +24,6 @@ pub struct Outcome {
     pub groups: u32,
     /// Mean time of a rank inside operations that wait for all ranks of its file.
     pub waiting_s: f64,
-    /// When the first and the last rank was done with its own part, before the end was agreed on.
-    pub first_done_s: f64,
-    pub last_done_s: f64,
     pub counts: Counts,
     pub classes: Vec<ClassLoad>,
     pub gates: Vec<GateLoad>,
@@ -101,13 +99,35 @@ impl Outcome {
         Some((mean, deviation / mean))
     }
 
-    pub(crate) fn with_loads(mut self, loads: Loads) -> Self {
-        self.classes = loads.classes;
-        self.gates = loads.gates;
-        self.targets = loads.targets;
-        self.lock_changes = loads.lock_changes;
-        self.seeks = loads.seeks;
-        self
+    /// What the world tells of a run that ended at `end`; the strategy adds what it knows.
+    pub(crate) fn new<T: Copy>(
+        scenario: &Scenario,
+        strategy: Strategy,
+        world: &World<'_, T>,
+        end: Time,
+    ) -> Result<Self, Broken> {
+        let Loads { classes, gates, targets, lock_changes, seeks } = world.finish()?;
+        Ok(Self {
+            strategy,
+            ranks: scenario.machine.ranks(),
+            nodes: scenario.machine.nodes(),
+            files: scenario.files(),
+            bytes: 0,
+            time_s: end.as_s(),
+            verdict: Verdict::Good,
+            calls: 1,
+            aggregators: 0,
+            groups: 0,
+            waiting_s: 0.0,
+            counts: world.counts,
+            classes,
+            gates,
+            targets,
+            lock_changes,
+            seeks,
+            rounds: Vec::new(),
+            events: world.events(),
+        })
     }
 }
 

@@ -1,4 +1,5 @@
 //! Whole simulated runs: what is promised of every run, and effects that must show.
+#![allow(clippy::unwrap_used)]
 
 use sago_core::engine::{FaultKind, Verdict};
 use sago_core::ids::Rank;
@@ -99,7 +100,7 @@ fn slow_links_and_targets_delay_and_do_no_harm() {
     for strategy in Strategy::ALL {
         let steady = [("storage.jitter", "0")];
         let usual = outcome(SMALL, &steady, strategy);
-        let mut slow = |fault: &'static str| {
+        let slow = |fault: &'static str| {
             let delayed = outcome(SMALL, &[steady[0], ("fault", fault)], strategy);
             assert_eq!(delayed.verdict, Verdict::Good, "{fault}");
             assert_eq!(delayed.counts.written_bytes, usual.counts.written_bytes);

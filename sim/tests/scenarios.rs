@@ -1,4 +1,5 @@
 //! What is said of bad scenarios: a sentence, the line, and the place in it.
+#![allow(clippy::unwrap_used)]
 
 use sago_sim::{Scenario, ScenarioError};
 

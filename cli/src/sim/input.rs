@@ -24,8 +24,11 @@ pub fn scenario_name(arguments: &[String]) -> Result<(&str, &[String]), Complain
     }
 }
 
+/// Places in a scenario, and what to put there.
+pub type Changes = Vec<(String, String)>;
+
 /// The values of an argument that may be given several times, and the other arguments.
-pub fn repeated(name: &str, arguments: &[String]) -> Result<(Vec<(String, String)>, Vec<String>), Complaint> {
+pub fn repeated(name: &str, arguments: &[String]) -> Result<(Changes, Vec<String>), Complaint> {
     let (mut found, mut others) = (Vec::new(), Vec::new());
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {

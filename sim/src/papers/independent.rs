@@ -28,35 +28,35 @@ pub(super) fn scaling(runs: &mut Runs) -> Result<Vec<Comparison>, PaperError> {
     let strong = [runs.get(NAME, &[], Independent)?, runs.get(NAME, &[], Sago)?];
     Ok(vec![
         seconds(
-            "Independent I/O, slide 3",
+            "Independent I/O, file system times",
             "4 GB from 4,096 processes, one per node",
             Some(24.02),
             &runs.get(NAME, &input, Independent)?,
             "the input",
         ),
         seconds(
-            "Independent I/O, slide 5",
+            "Independent I/O, I/O node times",
             "the same to the I/O nodes only, the slowest",
             Some(0.72),
             &runs.get(NAME, &to_io_nodes, Independent)?,
             "links and I/O nodes alone would be that fast; the forwarding software on them is not modelled",
         ),
         seconds(
-            "Independent I/O, slide 17",
+            "Independent I/O, strong scaling",
             "4 GB from 32,768 ranks, default",
             Some(298.8),
             &strong[0],
             SERIAL,
         ),
         seconds(
-            "Independent I/O, slide 17",
+            "Independent I/O, strong scaling",
             "4 GB from 32,768 ranks, coalesced and route-aware",
             Some(20.2),
             &strong[1],
             SERIAL,
         ),
         Comparison {
-            source: "Independent I/O, slide 17",
+            source: "Independent I/O, strong scaling",
             what: "4 GB from 32,768 ranks: gain".into(),
             unit: Unit::Times,
             paper: Some(15.0),
@@ -64,28 +64,28 @@ pub(super) fn scaling(runs: &mut Runs) -> Result<Vec<Comparison>, PaperError> {
             why: "16 requests of a node become one",
         },
         seconds(
-            "Independent I/O, slide 18",
+            "Independent I/O, weak scaling",
             "64 KB each from 4,096 ranks, default",
             Some(19.0),
             &runs.get(NAME, &small, Independent)?,
             SERIAL,
         ),
         seconds(
-            "Independent I/O, slide 18",
+            "Independent I/O, weak scaling",
             "64 KB each from 32,768 ranks, default",
             Some(213.0),
             &runs.get(NAME, &large, Independent)?,
             SERIAL,
         ),
         seconds(
-            "Independent I/O, slide 18",
+            "Independent I/O, weak scaling",
             "64 KB each from 4,096 ranks, coalesced and route-aware",
             Some(1.0),
             &runs.get(NAME, &small, Sago)?,
             SERIAL,
         ),
         seconds(
-            "Independent I/O, slide 18",
+            "Independent I/O, weak scaling",
             "64 KB each from 32,768 ranks, coalesced and route-aware",
             Some(16.0),
             &runs.get(NAME, &large, Sago)?,
@@ -94,8 +94,8 @@ pub(super) fn scaling(runs: &mut Runs) -> Result<Vec<Comparison>, PaperError> {
     ])
 }
 
-const PLACES: &str =
-    "where Mira's bridge nodes sit is not in the paper; here the two of a pset are neighbours";
+const PLACES: &str = "where Mira's bridge nodes sit is not in the paper; here the two of a pset are neighbours, a layout \
+    chosen among about ten because its default is about as uneven as the paper's (docs/PLANNER.md)";
 
 pub(super) fn bridges(runs: &mut Runs) -> Result<Vec<Comparison>, PaperError> {
     let mut all = Vec::new();

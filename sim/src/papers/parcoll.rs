@@ -63,7 +63,7 @@ pub(super) fn tiles(runs: &mut Runs) -> Result<Vec<Comparison>, PaperError> {
             Unit::Count,
             Some(64.0),
             tall,
-            "32 and 64 groups are equal within a thousandth; with 128, rows are cut and the rate falls to a sixth",
+            "32 and 64 groups are equal within a percent; with 128, rows are cut and the rate falls to a sixth",
         ),
         compare(
             "ParColl, fig. 7",
@@ -128,7 +128,7 @@ pub(super) fn ior(runs: &mut Runs) -> Result<Vec<Comparison>, PaperError> {
             Some(380e6),
             alone,
             "a process's 512 MB are 128 stripes, twice around the 64 targets: in each call all processes write to one and \
-             the same target. 400 MB/s is what its Fibre Channel carries; the model adds disk positioning",
+             the same target. 400 MB/s is what its Fibre Channel carries; the model adds disk positioning (without: 385 MB/s)",
         ),
         compare(
             "IOR, 512 processes: ParColl, groups of 8",
@@ -175,8 +175,8 @@ pub(super) fn flash(runs: &mut Runs) -> Result<Vec<Comparison>, PaperError> {
             Unit::BytesPerS,
             Some(60e6),
             independent,
-            "modelled as one request of 20 MB per variable; the real HDF5 of that time wrote it in small pieces, which the \
-             paper does not describe",
+            "modelled as one request of 20 MB per rank and variable; at 60 MB/s the real HDF5 must have written small \
+             pieces (guard cells), of which the paper does not tell the size",
         ),
         compare(
             "FLASH, 1,024 processes: Sago with its own choices",

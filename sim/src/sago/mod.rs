@@ -2,18 +2,17 @@
 //! planner. What a real driver does with MPI and files, this one does with virtual time: puts become messages, notices and
 //! releases small delays, writes requests to storage, the agreement one reduction.
 
+mod outcome;
 mod parts;
 
 use crate::files::{Collectives, File};
-use crate::outcome::{Broken, Outcome, RoundTime, SimError};
+use crate::outcome::{Broken, Outcome, SimError};
 use crate::scenario::{Fault, Scenario, Who};
-use crate::strategy::Strategy;
 use crate::time::Time;
 use crate::world::{Request, Stretch, World};
 use parts::Parts;
 use sago_core::declare::{Declared, Direction, Outline, Summary};
 use sago_core::engine::{Action, Engine, Misuse, Verdict};
-use sago_core::extent::{Run, fuse};
 use sago_core::ids::{NodeId, Rank};
 use sago_core::plan::{Job, Plan, StorageFacts, plan};
 use sago_core::schedule::{BufferExtent, Schedule, WindowId};
@@ -30,7 +29,7 @@ pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, SimError> {
     while let Some((token, result)) = world.next() {
         commits[token.file as usize].handle(&mut world, token.what, result).map_err(misuse)?;
     }
-    outcome(scenario, &world, &commits)
+    outcome::outcome(scenario, &world, &commits)
 }
 
 fn misuse(misuse: Misuse) -> Broken {
@@ -92,7 +91,6 @@ struct Commit<'a> {
     captured: u32,
     verdict: Verdict,
     asked: u32,
-    asked_first: Time,
     asked_sum_ps: u128,
     planning: Time,
     agreed: Option<Time>,
@@ -135,7 +133,6 @@ impl<'a> Commit<'a> {
             captured: 0,
             verdict: Verdict::Good,
             asked: 0,
-            asked_first: Time::ZERO,
             asked_sum_ps: 0,
             planning: Time::ZERO,
             agreed: None,
@@ -324,9 +321,6 @@ impl<'a> Commit<'a> {
     }
 
     fn agree(&mut self, world: &mut World<'_, Token>, verdict: Verdict) {
-        if self.asked == 0 {
-            self.asked_first = world.now();
-        }
         self.verdict = self.verdict.join(verdict);
         self.asked += 1;
         self.asked_sum_ps += u128::from(world.now().0);
@@ -335,66 +329,4 @@ impl<'a> Commit<'a> {
             world.tell(at, self.token(What::Agreed));
         }
     }
-
-    /// Bytes that were declared, once each; `None` if ranks declare the same bytes in ways that are hard to count.
-    fn unique_bytes(&self) -> Option<u64> {
-        let fused: Vec<Run> = fuse(self.declared.iter().flat_map(|d| d.coverage().iter().copied()));
-        let apart = fused.windows(2).all(|pair| pair[0].end() <= pair[1].offset());
-        apart.then(|| fused.iter().map(|run| run.bytes()).sum())
-    }
-}
-
-fn outcome(
-    scenario: &Scenario,
-    world: &World<'_, Token>,
-    commits: &[Commit<'_>],
-) -> Result<Outcome, SimError> {
-    let loads = world.finish()?;
-    let verdict = commits.iter().fold(Verdict::Good, |verdict, commit| verdict.join(commit.verdict));
-    let ends: Option<Vec<Time>> = commits.iter().map(|commit| commit.agreed).collect();
-    let end = ends.and_then(|ends| ends.into_iter().max()).ok_or(Broken::Unfinished)?;
-    let bytes: u64 = commits.iter().flat_map(|commit| &commit.declared).map(Declared::bytes).sum();
-    if verdict == Verdict::Good {
-        let moved = commits.iter().map(|commit| commit.moved_bytes).sum();
-        Broken::unless_equal("declared and moved", bytes, moved)?;
-        let unique: Option<u64> = commits.iter().map(Commit::unique_bytes).sum();
-        let stored = world.counts.written_bytes + world.counts.read_bytes;
-        // Bytes that several ranks declare are stored once by an aggregator, or by each of them.
-        if !(unique.unwrap_or(0)..=bytes).contains(&stored) {
-            Broken::unless_equal("declared and stored", unique.unwrap_or(bytes), stored)?;
-        }
-    }
-    let ranks = scenario.machine.ranks();
-    let waited = |commit: &Commit<'_>| {
-        let agreed = commit.agreed.unwrap_or_default();
-        let all = u128::from(agreed.0) * u128::from(commit.file.ranks) - commit.asked_sum_ps;
-        all as f64 * 1e-12 + commit.planning.as_s() * f64::from(commit.file.ranks)
-    };
-    let mut lane = 0;
-    let rounds: Vec<RoundTime> =
-        commits.iter().flat_map(|commit| commit.parts.rounds(&commit.schedule, &mut lane)).collect();
-    let outcome = Outcome {
-        strategy: Strategy::Sago,
-        ranks,
-        nodes: scenario.machine.nodes(),
-        files: commits.len() as u32,
-        bytes,
-        time_s: end.as_s(),
-        verdict,
-        calls: 1,
-        aggregators: commits.iter().map(|commit| commit.plan.aggregators().count() as u32).sum(),
-        groups: commits.iter().map(|commit| commit.plan.areas.len() as u32).sum(),
-        waiting_s: commits.iter().map(waited).sum::<f64>() / f64::from(ranks),
-        first_done_s: commits.iter().map(|commit| commit.asked_first).min().unwrap_or_default().as_s(),
-        last_done_s: end.as_s(),
-        counts: world.counts,
-        classes: Vec::new(),
-        gates: Vec::new(),
-        targets: Vec::new(),
-        lock_changes: 0,
-        seeks: 0,
-        rounds,
-        events: world.events(),
-    };
-    Ok(outcome.with_loads(loads))
 }

@@ -5,19 +5,19 @@
 //! A window with holes is read first and written back whole.
 
 mod domains;
+mod group;
 
-use crate::files::{Collectives, File};
+use crate::files::Collectives;
 use crate::outcome::{Broken, Outcome, RoundTime, SimError};
-use crate::scenario::{Fault, Order, Scenario, Who};
+use crate::scenario::{Fault, Scenario, Who};
 use crate::strategy::Strategy;
 use crate::time::Time;
 use crate::world::{Request, World};
 use domains::{Call, Exchange, Stored};
+use group::{Group, aggregators};
 use sago_core::declare::{Declared, Direction};
 use sago_core::engine::{Fault as Failure, FaultKind, Verdict};
 use sago_core::ids::{NodeId, Rank};
-use sago_core::topology::Machine;
-use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, SimError> {
     let mut world = World::new(scenario);
@@ -54,44 +54,6 @@ enum What {
     Stored {
         aggregator: u32,
     },
-}
-
-/// The ranks that are in step with each other: all of a file, or a subgroup of them.
-#[derive(Clone, Copy, Debug)]
-struct Group {
-    number: u32,
-    file: File,
-    first_rank: u32,
-    ranks: u32,
-}
-
-impl Group {
-    fn all(scenario: &Scenario) -> Vec<Self> {
-        let mut all = Vec::new();
-        for file in File::all(scenario) {
-            let groups = scenario.two_phase.groups.min(file.ranks);
-            let edge = |at: u32| (u64::from(file.ranks) * u64::from(at) / u64::from(groups)) as u32;
-            for at in 0..groups {
-                let (number, first_rank) = (all.len() as u32, edge(at));
-                all.push(Self { number, file, first_rank, ranks: edge(at + 1) - first_rank });
-            }
-        }
-        all
-    }
-
-    /// A rank of the group as a rank of its file.
-    fn in_file(&self, rank: Rank) -> Rank {
-        Rank(self.first_rank + rank.0)
-    }
-
-    /// And as one of all ranks.
-    fn in_all(&self, rank: Rank) -> u32 {
-        self.file.first_rank + self.first_rank + rank.0
-    }
-
-    fn node(&self, machine: &Machine, rank: Rank) -> NodeId {
-        self.file.node(machine, self.in_file(rank))
-    }
 }
 
 /// The calls of a group.
@@ -389,75 +351,26 @@ impl<'a> Collective<'a> {
     }
 }
 
-/// The first rank of each node, one node after the other, and from the start if there are more aggregators than nodes.
-fn aggregators(scenario: &Scenario, group: &Group) -> Vec<Rank> {
-    let machine = &scenario.machine;
-    let mut seen = BTreeSet::new();
-    let mut by_node: Vec<Rank> =
-        (0..group.ranks).map(Rank).filter(|rank| seen.insert(group.node(machine, *rank))).collect();
-    if scenario.two_phase.order == Order::BridgeFirst {
-        bridges_in_turn(machine, group, &mut by_node);
-    }
-    let count = scenario.two_phase.aggregators.unwrap_or(by_node.len() as u32).min(group.ranks);
-    let nodes = by_node.len() as u32;
-    let nth =
-        |number: u32| Rank((by_node[(number % nodes) as usize].0 + number / nodes).min(group.ranks - 1));
-    (0..count).map(nth).collect()
-}
-
-fn bridges_in_turn(machine: &Machine, group: &Group, ranks: &mut [Rank]) {
-    let mut taken: BTreeMap<NodeId, u32> = BTreeMap::new();
-    let mut place = |rank: &Rank| {
-        let node = group.node(machine, *rank);
-        let bridge = machine.io().default_bridge(node)?;
-        let turn = taken.entry(bridge).or_insert(1);
-        *turn += 1;
-        Some((if bridge == node { 0 } else { *turn }, bridge))
-    };
-    let mut placed: Vec<_> = ranks.iter().map(|rank| (place(rank), *rank)).collect();
-    placed.sort();
-    ranks.iter_mut().zip(placed).for_each(|(rank, (_, sorted))| *rank = sorted);
-}
-
 fn outcome(
     scenario: &Scenario,
     world: &World<'_, Token>,
     groups: Vec<Collective<'_>>,
 ) -> Result<Outcome, SimError> {
-    let loads = world.finish()?;
     let ends: Option<Vec<Time>> = groups.iter().map(|group| group.ended).collect();
     let end = ends.and_then(|ends| ends.into_iter().max()).ok_or(Broken::Unfinished)?;
     let sum = |of: fn(&Collective<'_>) -> u64| groups.iter().map(of).sum::<u64>();
-    let verdict = groups.iter().fold(Verdict::Good, |verdict, group| verdict.join(group.verdict));
-    let bytes = sum(|group| group.bytes);
-    if verdict == Verdict::Good {
-        Broken::unless_equal("declared and moved", bytes, sum(|group| group.moved))?;
-        Broken::unless_equal("declared and stored", bytes, sum(|group| group.useful))?;
+    let mut outcome = Outcome::new(scenario, Strategy::TwoPhase, world, end)?;
+    outcome.bytes = sum(|group| group.bytes);
+    outcome.verdict = groups.iter().fold(Verdict::Good, |verdict, group| verdict.join(group.verdict));
+    if outcome.verdict == Verdict::Good {
+        Broken::unless_equal("declared and moved", outcome.bytes, sum(|group| group.moved))?;
+        Broken::unless_equal("declared and stored", outcome.bytes, sum(|group| group.useful))?;
     }
+    outcome.calls = groups.iter().map(|group| group.calls.len() as u32).max().unwrap_or(0);
+    outcome.aggregators = groups.iter().map(|group| group.aggregators.len() as u32).sum();
+    outcome.groups = groups.len() as u32;
     let waited: u128 = groups.iter().map(|group| group.waited_ps).sum();
-    let ranks = scenario.machine.ranks();
-    let outcome = Outcome {
-        strategy: Strategy::TwoPhase,
-        ranks,
-        nodes: scenario.machine.nodes(),
-        files: scenario.files(),
-        bytes,
-        time_s: end.as_s(),
-        verdict,
-        calls: groups.iter().map(|group| group.calls.len() as u32).max().unwrap_or(0),
-        aggregators: groups.iter().map(|group| group.aggregators.len() as u32).sum(),
-        groups: groups.len() as u32,
-        waiting_s: waited as f64 * 1e-12 / f64::from(ranks),
-        first_done_s: end.as_s(),
-        last_done_s: end.as_s(),
-        counts: world.counts,
-        classes: Vec::new(),
-        gates: Vec::new(),
-        targets: Vec::new(),
-        lock_changes: 0,
-        seeks: 0,
-        rounds: groups.into_iter().flat_map(|group| group.rounds).collect(),
-        events: world.events(),
-    };
-    Ok(outcome.with_loads(loads))
+    outcome.waiting_s = waited as f64 * 1e-12 / f64::from(outcome.ranks);
+    outcome.rounds = groups.into_iter().flat_map(|group| group.rounds).collect();
+    Ok(outcome)
 }

@@ -8,6 +8,7 @@ mod bound;
 mod broken;
 mod conform;
 mod examples;
+pub mod exec;
 mod kernels;
 mod latency;
 mod layout;
@@ -56,6 +57,7 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(examples::Examples),
         Box::new(panics::Panics),
         Box::new(mpi::Transport),
+        Box::new(exec::Exec),
         Box::new(two_hdf5::TwoHdf5),
         Box::new(conform::Conform),
         Box::new(broken::Broken),

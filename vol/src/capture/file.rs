@@ -119,6 +119,9 @@ pub enum Taken {
     NotConverted,
 }
 
+/// Pieces shorter than this are small.
+const SMALL_BYTES: u64 = 512;
+
 const EVERYBODY: With = With::Everybody { rounds: 1 };
 
 /// With whom writes are carried out.
@@ -214,6 +217,23 @@ impl CapturedFile {
             return self.carry_out(work, With::Everybody { rounds }, writes);
         }
         self.keep(work, writes)
+    }
+
+    /// Whether HDF5 should do a collective write that is to be carried out at once, because it has mostly holes: small pieces
+    /// whose neighbours are not in the same call. Collective; the same answer on all ranks.
+    pub fn is_sparse(&self, writes: &[Write<'_>]) -> Result<bool, Error> {
+        let work = &mut *self.work()?;
+        let runs = || writes.iter().flat_map(|write| write.runs);
+        let mut sums = [runs().map(|run| run.bytes()).sum::<u64>(), runs().map(|run| run.count()).sum()];
+        let start = runs().map(|run| run.offset()).min().unwrap_or(u64::MAX);
+        let mut ends = [!start, runs().map(|run| run.end()).max().unwrap_or(0)];
+        self.checked(work, EVERYBODY, |work| {
+            work.crew.ranks.allreduce(Reduce::Sum, &mut sums)?;
+            work.crew.ranks.allreduce(Reduce::Max, &mut ends)
+        })?;
+        let ([bytes, pieces], [start, end]) = (sums, ends);
+        let span = end.saturating_sub(!start);
+        Ok(pieces > 0 && bytes / pieces < SMALL_BYTES && bytes < span / 2)
     }
 
     /// An independent write: kept in the window, or, where it is full, written by this rank.

@@ -43,6 +43,7 @@ reasons! {
     Transform = "a data transform",
     Selection = "the selection is one that only HDF5 can judge",
     Conversion = "the conversion failed",
+    Sparse = "small pieces with holes between them, in immediate mode",
     Mixed = "one call for datasets that are treated differently",
 }
 

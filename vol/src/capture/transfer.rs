@@ -75,6 +75,10 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
         Ok(prepared) => prepared.iter().flat_map(|one| one.writes(call)).collect(),
         Err(_) => Vec::new(),
     };
+    if file.mode == Mode::Immediate && file.is_sparse(&writes)? {
+        State::of(call.library).passed(Reason::Sparse);
+        return Ok(Route::Native);
+    }
     let taken =
         if collective { file.write_together(&mut writes, total)? } else { file.write_alone(&mut writes)? };
     let reason = match (&prepared, taken) {

@@ -87,8 +87,8 @@ static hid_t creation_list(Random *r, Set *set, bool serial)
         when = 0;
     if (when && set->storage != COMPACT && !set->filtered)
         OK(H5Pset_alloc_time(dcpl, times[when]));
-    if (serial && times[when] != H5D_ALLOC_TIME_EARLY)
-        set->extendible = false; /* HDF5 loses what is written to new chunks of such a dataset */
+    set->patchy     = serial && set->storage == CHUNKED && times[when] != H5D_ALLOC_TIME_EARLY;
+    set->extendible = set->extendible && !set->patchy;
     set_fill(r, set, dcpl);
     if (chance(r, 20))
         OK(H5Pset_obj_track_times(dcpl, false));

@@ -163,6 +163,7 @@ typedef struct {
     hsize_t dims[DIMS_MAX], max[DIMS_MAX], chunk[DIMS_MAX];
     enum { CONTIGUOUS, CHUNKED, COMPACT } storage;
     bool    extendible, filtered;
+    bool    patchy;   /* some chunks have no place in the file, and native HDF5 gives them none */
     enum { FILL_DEFAULT, FILL_USER, FILL_NEVER, FILL_ZERO } fill;
     int32_t fill_value[LEAVES_MAX];
     int32_t *value;   /* a number for every leaf of every element */

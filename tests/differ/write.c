@@ -72,10 +72,11 @@ static unsigned some_of(Random *r, unsigned ranks)
     return some ? some : ranks & -ranks;
 }
 
-/* Filtered data is written collectively only, and so is what HDF5 counts as metadata. */
+/* Filtered data is written collectively only, and so is what HDF5 counts as metadata. Where metadata is read
+ * collectively, no rank can look for its chunks alone. */
 static bool must_be_collective(const Set *set)
 {
-    return set->filtered || set->storage == COMPACT;
+    return set->filtered || set->storage == COMPACT || (set->home->all_collective && set->storage == CHUNKED);
 }
 
 static void write_together(Random *r, Set **sets, hid_t *handles, int count)
@@ -123,7 +124,10 @@ static void write_together(Random *r, Set **sets, hid_t *handles, int count)
 }
 
 /* With nothing to write, native HDF5 stumbles over chunks that are not there. */
-static bool can_be_written(const Set *set) { return !type_is_serial(set->type) && volume(set->ndims, set->dims); }
+static bool can_be_written(const Set *set)
+{
+    return !type_is_serial(set->type) && !set->patchy && volume(set->ndims, set->dims);
+}
 
 void write_set(Random *r, Set *set, hid_t handle)
 {
@@ -140,7 +144,7 @@ void op_write(Random *r, File *file)
         Set *set = any_set(r, file, true);
         bool new = set && can_be_written(set);
         for (int k = 0; k < count; k++)
-            new = new && sets[k] != set;
+            new = new && sets[k] != set && !set->filtered && !sets[k]->filtered;
         if (!new)
             continue;
         handles[count] = any_handle(r, set);

@@ -7,7 +7,10 @@ mod arrows;
 mod bound;
 mod broken;
 mod conform;
+mod consistency;
+mod differ;
 mod examples;
+mod faults;
 mod kernels;
 mod latency;
 mod layout;
@@ -19,6 +22,7 @@ mod python;
 mod sources;
 mod staged;
 mod summary;
+mod traps;
 mod two_hdf5;
 
 use crate::connector::Connector;
@@ -58,6 +62,10 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(mpi::Transport),
         Box::new(two_hdf5::TwoHdf5),
         Box::new(conform::Conform),
+        Box::new(consistency::Consistency),
+        Box::new(traps::Traps),
+        Box::new(faults::Faults),
+        Box::new(differ::Differ),
         Box::new(broken::Broken),
         Box::new(leak::Leak),
         Box::new(latency::Latency),

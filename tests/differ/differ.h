@@ -201,6 +201,7 @@ void set_resize(Set *set, const hsize_t *dims);
 void set_forget(Set *set);
 void file_synced(File *file);
 bool set_plain(const Set *set);                        /* no filter, not compact, fixed size */
+bool goes_with_others(const Set *set);                 /* native HDF5 gets it right in calls on several datasets */
 bool readable(const Set *set, size_t element);         /* this rank may compare what it reads */
 
 /* --- the program (program.c and the operations) ------------------------------------------------------------------- */

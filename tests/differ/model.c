@@ -76,3 +76,5 @@ bool readable(const Set *set, size_t element)
     int writer = set->writer[element];
     return writer == SYNCED || writer == EVERYBODY || writer == rank;
 }
+
+bool goes_with_others(const Set *set) { return !set->filtered && set->storage != COMPACT; }

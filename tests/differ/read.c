@@ -136,7 +136,7 @@ void op_read(Random *r, File *file)
         Set *set = any_set(r, file, true);
         bool new = set && can_be_read(set);
         for (int k = 0; k < count; k++)
-            new = new && sets[k] != set;
+            new = new && sets[k] != set && goes_with_others(set) && goes_with_others(sets[k]);
         if (!new)
             continue;
         handles[count] = any_handle(r, set);

@@ -144,7 +144,7 @@ void op_write(Random *r, File *file)
         Set *set = any_set(r, file, true);
         bool new = set && can_be_written(set);
         for (int k = 0; k < count; k++)
-            new = new && sets[k] != set && !set->filtered && !sets[k]->filtered;
+            new = new && sets[k] != set && goes_with_others(set) && goes_with_others(sets[k]);
         if (!new)
             continue;
         handles[count] = any_handle(r, set);

@@ -21,6 +21,8 @@ const CRASHES_MAX: usize = 5;
 /// Lines shown of what went wrong on a rank.
 const LINES_MAX: usize = 4;
 
+const OMPI_IO: (&str, &str) = ("OMPI_MCA_io", "^ompio");
+
 #[derive(Clone, Copy)]
 pub enum Way<'a> {
     Native,
@@ -89,6 +91,8 @@ impl Launch<'_> {
             .arg(format!("{}..{}", seeds.start, seeds.end))
             .args(["--seconds", &SEED_SECONDS.to_string()])
             .limit(LIMIT);
+        // Open MPI's own MPI-IO corrupts memory and loses data natively with the selections that these programs make.
+        let run = if self.mpi == Mpi::OpenMpi { run.env(OMPI_IO.0, OMPI_IO.1) } else { run };
         // Barriers where native HDF5 races with itself; the connector's modes must do without where they capture.
         let gentle = matches!(self.way, Way::Native | Way::Through("mode=off"));
         let run = if gentle { run.arg("--gentle") } else { run };
@@ -112,7 +116,10 @@ impl Launch<'_> {
 
     /// The command that shows one program, but for the seed.
     fn replay(&self, connector: Option<&Connector>) -> String {
-        let mut env = String::new();
+        let mut env = match self.mpi {
+            Mpi::OpenMpi => format!("{}={} ", OMPI_IO.0, OMPI_IO.1),
+            Mpi::Mpich => String::new(),
+        };
         for (key, value) in connector.map(Connector::env).into_iter().flatten() {
             env += &format!("{key}='{value}' ");
         }

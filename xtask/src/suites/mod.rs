@@ -8,8 +8,11 @@ mod bound;
 mod broken;
 mod cluster;
 mod conform;
+mod consistency;
+mod differ;
 mod examples;
 pub mod exec;
+mod faults;
 mod kernels;
 mod latency;
 mod layout;
@@ -21,6 +24,7 @@ mod python;
 mod sources;
 mod staged;
 mod summary;
+mod traps;
 mod two_hdf5;
 
 use crate::connector::Connector;
@@ -62,6 +66,10 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(cluster::Cluster),
         Box::new(two_hdf5::TwoHdf5),
         Box::new(conform::Conform),
+        Box::new(consistency::Consistency),
+        Box::new(traps::Traps),
+        Box::new(faults::Faults),
+        Box::new(differ::Differ),
         Box::new(broken::Broken),
         Box::new(leak::Leak),
         Box::new(latency::Latency),

@@ -1,0 +1,86 @@
+/* Files live on communicators of all kinds, which the program may free as soon as the file is open. */
+#include "../cases/cases.h"
+
+enum { EACH = 64 };
+
+/* Writes and checks a file on some ranks, which it knows by their order in COMM. */
+static void use(const char *name, MPI_Comm comm, bool freed)
+{
+    int me, all;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &all);
+    MPI_Comm given;
+    MPI_Comm_dup(comm, &given);
+    hid_t fapl = on(given);
+    hid_t file = ID(H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, fapl));
+    H5Pclose(fapl);
+    if (freed)
+        MPI_Comm_free(&given);
+    hid_t d = make_ints(file, "d", (hsize_t)(EACH * all), H5P_DEFAULT), c = make_ints(file, "c", (hsize_t)(EACH * all), in_chunks(50));
+    write_ints(d, (hsize_t)(EACH * me), EACH, 10, collective());
+    write_ints(c, (hsize_t)(EACH * me), EACH, 20, collective());
+    if (me == all / 2)
+        write_ints(d, (hsize_t)(EACH * me), EACH / 2, 30, independent());
+    expect_ints(c, 0, (hsize_t)(EACH * all), 20, collective(), name);
+    OK(H5Fflush(file, H5F_SCOPE_LOCAL));
+    MPI_Barrier(comm);
+    expect_ints(d, (hsize_t)(EACH * (all / 2)), EACH / 2, 30, independent(), name);
+    OK(H5Dclose(d));
+    OK(H5Dclose(c));
+    OK(H5Fclose(file));
+    if (!freed)
+        MPI_Comm_free(&given);
+}
+
+CASE(duplicated_communicator)
+{
+    use("f.h5", MPI_COMM_WORLD, true);
+    use("f.h5", MPI_COMM_WORLD, false);
+    expect_in_file("f.h5", "c", 0, (hsize_t)(EACH * nranks), 20);
+}
+
+/* Two groups of ranks work at two files at the same time. */
+CASE(split_communicator)
+{
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    for (int i = 0; i < 3; i++)
+        use(rank % 2 ? "odd.h5" : "even.h5", half, i % 2);
+    MPI_Comm_free(&half);
+    expect_in_file("even.h5", "c", 0, (hsize_t)(EACH * ((nranks + 1) / 2)), 20);
+}
+
+/* A file on all ranks and one on a part of them are open at once. */
+CASE(part_beside_all)
+{
+    hid_t    file = make_file("all.h5"), d = make_ints(file, "d", (hsize_t)(EACH * nranks), H5P_DEFAULT);
+    MPI_Comm some;
+    MPI_Comm_split(MPI_COMM_WORLD, rank < (nranks + 1) / 2 ? 0 : MPI_UNDEFINED, rank, &some);
+    write_ints(d, (hsize_t)(EACH * rank), EACH, 40, collective());
+    if (some != MPI_COMM_NULL) {
+        use("some.h5", some, true);
+        MPI_Comm_free(&some);
+    }
+    write_ints(d, (hsize_t)(EACH * rank), EACH / 4, 50, independent());
+    OK(H5Dclose(d));
+    OK(H5Fclose(file));
+    expect_in_file("all.h5", "d", 0, EACH / 4, 50);
+    expect_in_file("all.h5", "d", EACH / 4, EACH - EACH / 4, 40);
+}
+
+CASE(reversed_communicator)
+{
+    MPI_Comm back;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &back);
+    use("f.h5", back, true);
+    MPI_Comm_free(&back);
+    expect_in_file("f.h5", "c", 0, (hsize_t)(EACH * nranks), 20);
+}
+
+CASE(file_per_rank)
+{
+    char name[32];
+    snprintf(name, sizeof name, "f%d.h5", rank);
+    use(name, MPI_COMM_SELF, true);
+    expect_in_file("f0.h5", "c", 0, EACH, 20);
+}

@@ -1,0 +1,141 @@
+//! Suite `differ`: random parallel programs read the same values and leave the same data natively and through the
+//! connector, in every mode.
+//!
+//! The program (`tests/differ`) makes and interprets a random HDF5 program from a seed, checks every value that it reads
+//! against a model of its own, and tells a hash of all that it saw. Many seeds share a launch; each must end without
+//! anything wrong, and with the hash of the native run on every rank.
+
+mod launch;
+
+use super::{Context, Log, On, Suite, Verdict};
+use crate::world::{Hdf5, Mpi};
+use crate::{mpi, place};
+use anyhow::{Context as _, Result, ensure};
+use launch::{Launch, Results, Way};
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+pub struct Differ;
+
+const RANKS_MAX: usize = 8;
+/// Programs for each number of ranks on each installation; with `--full`, 20,000 in all.
+const PROGRAMS: u64 = 16;
+const PROGRAMS_FULL: u64 = 840;
+const PROGRAMS_BRIEF: u64 = 8;
+/// Programs that share a launch.
+const BATCH: u64 = 140;
+/// Failures of one installation that are shown in full.
+const SHOWN_MAX: usize = 12;
+
+/// Ways through the connector: all three modes, and windows and buffers so small that every program overflows them.
+pub(super) const MODES: [&str; 5] = [
+    "mode=off",
+    "mode=immediate",
+    "mode=window",
+    "mode=window window=4KiB buffer=1KiB stripe=512B exchange=aggregate",
+    "mode=immediate buffer=512B stripe=256B exchange=aggregate",
+];
+
+impl Suite for Differ {
+    fn name(&self) -> &'static str {
+        "differ"
+    }
+
+    fn about(&self) -> &'static str {
+        "random parallel programs see and leave the same in every mode of the connector as natively"
+    }
+
+    fn run(&self, context: &Context, log: &mut Log) -> Result<()> {
+        if context.brief {
+            let hdf5 = context.world.newest(Mpi::Mpich)?;
+            return Trial::new(context, hdf5)?.run(log, &[2], 1..1 + PROGRAMS_BRIEF, &["mode=window"]);
+        }
+        let programs = if context.full { PROGRAMS_FULL } else { PROGRAMS };
+        for (i, hdf5) in (0..).zip(&context.world.hdf5) {
+            let first = 1 + i * programs * RANKS_MAX as u64;
+            let ranks: Vec<usize> = (1..=RANKS_MAX).collect();
+            Trial::new(context, hdf5)?.run(log, &ranks, first..first + programs, &MODES)?;
+        }
+        Ok(())
+    }
+}
+
+/// One installation.
+struct Trial<'a> {
+    context: &'a Context,
+    hdf5: &'a Hdf5,
+    program: PathBuf,
+}
+
+impl<'a> Trial<'a> {
+    fn new(context: &'a Context, hdf5: &'a Hdf5) -> Result<Self> {
+        let program = context.scratch.join(format!("differ-{}-{}", hdf5.version, hdf5.mpi));
+        let sources = sources(&place::root().join("tests/differ"))?;
+        mpi::compile(hdf5, &sources.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &program)?;
+        Ok(Self { context, hdf5, program })
+    }
+
+    /// As many programs as `seeds` for each number of ranks, none of them twice.
+    fn run(&self, log: &mut Log, ranks: &[usize], seeds: Range<u64>, modes: &[&str]) -> Result<()> {
+        let on = On::hdf5(self.hdf5);
+        let count = seeds.end - seeds.start;
+        let mut coverage = BTreeMap::new();
+        let mut shown = 0;
+        for (i, &ranks) in (0..).zip(ranks) {
+            let seeds = seeds.start + i * count..seeds.start + (i + 1) * count;
+            let mut equal = vec![0; modes.len()];
+            for batch in batches(seeds) {
+                let native = self.launch(ranks, &batch, Way::Native)?;
+                native.add_coverage(&mut coverage);
+                for (m, mode) in modes.iter().enumerate() {
+                    let through = self.launch(ranks, &batch, Way::Through(mode))?;
+                    for seed in batch.clone() {
+                        match native.compare(&through, seed) {
+                            Ok(()) => equal[m] += 1,
+                            Err(e) if shown < SHOWN_MAX => {
+                                shown += 1;
+                                log.case(&on, format!("{ranks} ranks, {mode}: seed {seed}"), Err(e));
+                            }
+                            Err(_) => {}
+                        }
+                    }
+                    if let Err(e) = through.assert_active() {
+                        log.case(&on, format!("{ranks} ranks, {mode}: the connector was active"), Err(e));
+                    }
+                }
+            }
+            for (mode, equal) in modes.iter().zip(equal).filter(|(_, equal)| *equal > 0) {
+                log.record(&on, format!("{ranks} ranks, {mode}: random programs"), equal, Verdict::Pass);
+            }
+        }
+        log.note(covered(&coverage)?);
+        Ok(())
+    }
+
+    fn launch(&self, ranks: usize, seeds: &Range<u64>, way: Way) -> Result<Results> {
+        let Self { context, hdf5, program } = self;
+        Launch { context, mpi: hdf5.mpi, program, ranks, way }.run(seeds.clone())
+    }
+}
+
+fn batches(seeds: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    seeds.clone().step_by(BATCH as usize).map(move |from| from..(from + BATCH).min(seeds.end))
+}
+
+/// What the programs did, and that there is nothing that they never did.
+fn covered(coverage: &BTreeMap<String, u64>) -> Result<String> {
+    ensure!(coverage.len() > 40, "the programs did only {} kinds of things", coverage.len());
+    let kinds: Vec<String> = coverage.iter().map(|(kind, times)| format!("{kind} {times}")).collect();
+    Ok(format!("what the programs did, as rank 0 saw it: {}", kinds.join(", ")))
+}
+
+/// The C files of a folder, sorted.
+pub(super) fn sources(dir: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(dir).with_context(|| format!("no sources in {}", dir.display()))?;
+    let mut all: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    all.retain(|path| path.extension().is_some_and(|e| e == "c"));
+    all.sort();
+    Ok(all)
+}

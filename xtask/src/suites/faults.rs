@@ -1,0 +1,193 @@
+//! Suite `faults`: storage that fails below a program. The call that commits fails on every rank with an error stack that
+//! names file, rank and reason; nothing hangs; what was in the file stays; later files work.
+//!
+//! A full disk is a real one, a small tmpfs. Single failing and short writes come from a plugin with the feature
+//! `provoke`, which takes them from the variable `SAGO_FAULT`.
+
+use super::{Context, Log, On, Suite};
+use crate::connector::{Connector, native};
+use crate::proc::Run;
+use crate::world::Hdf5;
+use crate::{mpi, place, stage};
+use anyhow::{Context as _, Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub struct Faults;
+
+const RANKS: usize = 3;
+const LIMIT: Duration = Duration::from_secs(120);
+const DISK: &str = "size=3m";
+const VARIABLE: &str = "SAGO_FAULT";
+const MODES: [&str; 2] = ["mode=window", "mode=immediate"];
+const TRANSFERS: [&str; 2] = ["collective", "independent"];
+const FAULTS: [(&str, &str); 4] = [
+    ("write=1 errno=5", "Input/output error"),
+    ("rank=0 write=1 errno=5", "Input/output error"),
+    ("rank=2 write=1 errno=28", "No space left on device"),
+    ("full=65536", "No space left on device"),
+];
+
+impl Suite for Faults {
+    fn name(&self) -> &'static str {
+        "faults"
+    }
+
+    fn about(&self) -> &'static str {
+        "full disks, failing and short writes fail the committing call on every rank, and harm nothing else"
+    }
+
+    fn run(&self, context: &Context, log: &mut Log) -> Result<()> {
+        let plugins = context.scratch.join("provoke/lib");
+        stage::install(&stage::build(&["provoke"])?, &plugins)?;
+        for hdf5 in context.world.hdf5.iter().filter(|h| context.full || h.release() >= (2, 0)) {
+            let program = mpi::program(hdf5, &context.scratch, &place::root().join("tests/faults/faults.c"))?;
+            let bench = Bench { context, hdf5, program, provoking: plugins.clone() };
+            bench.full_disk(log)?;
+            bench.injected(log);
+        }
+        Ok(())
+    }
+}
+
+struct Bench<'a> {
+    context: &'a Context,
+    hdf5: &'a Hdf5,
+    program: PathBuf,
+    provoking: PathBuf,
+}
+
+impl Bench<'_> {
+    fn full_disk(&self, log: &mut Log) -> Result<()> {
+        let on = On::hdf5(self.hdf5);
+        let Some(disk) = Disk::small(&self.context.scratch.join("disk"))? else {
+            log.skip(&on, "a full disk", "mounting a small tmpfs needs root");
+            return Ok(());
+        };
+        let file = disk.0.join("f.h5");
+        for transfer in TRANSFERS {
+            log.case(&on, format!("a full disk, native, {transfer}"), self.survives(&file, transfer));
+            for mode in MODES {
+                let connector = self.context.connector("disk")?.options(mode);
+                let seen = self.seen(&file, transfer, Some(&connector), None).and_then(|seen| {
+                    connector.assert_active(RANKS)?;
+                    seen.failed_everywhere(&file, "No space left on device")?;
+                    seen.rest_is_well()
+                });
+                log.case(&on, format!("a full disk, {mode}, {transfer}"), seen);
+            }
+        }
+        Ok(())
+    }
+
+    /// Native HDF5 need not fail on every rank; but it must not hang, or the test proves nothing.
+    fn survives(&self, file: &Path, transfer: &str) -> Result<()> {
+        let seen = self.seen(file, transfer, None, None)?;
+        ensure!(seen.lines.iter().any(|l| l.contains(" failed:")), "the disk was not full:\n{}", seen.text());
+        seen.rest_is_well()
+    }
+
+    fn injected(&self, log: &mut Log) {
+        let on = On::hdf5(self.hdf5);
+        let file = self.context.scratch.join("f.h5");
+        for mode in MODES {
+            for transfer in TRANSFERS {
+                for (fault, reason) in FAULTS {
+                    let result = self.provoke(&file, mode, transfer, fault).and_then(|seen| {
+                        seen.failed_everywhere(&file, reason)?;
+                        seen.rest_is_well()
+                    });
+                    log.case(&on, format!("{fault}, {mode}, {transfer}"), result);
+                }
+                let short = self.provoke(&file, mode, transfer, "short=2").and_then(|seen| {
+                    ensure!(!seen.lines.iter().any(|l| l.contains(" failed:")), "{}", seen.text());
+                    ensure!(seen.lines.iter().any(|l| l == "0 whole ok"), "{}", seen.text());
+                    Ok(())
+                });
+                log.case(&on, format!("every second write short, {mode}, {transfer}"), short);
+            }
+        }
+    }
+
+    fn provoke(&self, file: &Path, mode: &str, transfer: &str, fault: &str) -> Result<Seen> {
+        let report = self.context.scratch.join("provoke.report");
+        let connector = Connector::new(&self.provoking, &report)?.options(mode);
+        let seen = self.seen(file, transfer, Some(&connector), Some(fault))?;
+        connector.assert_active(RANKS)?;
+        Ok(seen)
+    }
+
+    fn seen(
+        &self,
+        file: &Path,
+        transfer: &str,
+        through: Option<&Connector>,
+        fault: Option<&str>,
+    ) -> Result<Seen> {
+        let later = self.context.scratch.join("later.h5");
+        let run = mpi::mpiexec(self.hdf5.mpi, RANKS).arg(&self.program).arg(file).arg(later);
+        let run = run.arg(transfer).arg(VARIABLE).limit(LIMIT);
+        let run = match (through, fault) {
+            (None, _) => native(run),
+            (Some(connector), None) => connector.apply(run),
+            (Some(connector), Some(fault)) => connector.apply(run).env(VARIABLE, fault),
+        };
+        let done = run.run()?;
+        let _ = fs::remove_file(file);
+        let lines: Vec<String> = done.stdout.lines().map(str::to_owned).collect();
+        let ended = lines.iter().filter(|l| l.ends_with(" end")).count();
+        ensure!(done.success() && ended == RANKS, "{}", done.explain());
+        Ok(Seen { lines })
+    }
+}
+
+/// What the ranks told.
+struct Seen {
+    lines: Vec<String>,
+}
+
+impl Seen {
+    fn text(&self) -> String {
+        self.lines.join("\n")
+    }
+
+    /// Every rank has a failing call among those that commit, with a stack that names file, rank and reason.
+    fn failed_everywhere(&self, file: &Path, reason: &str) -> Result<()> {
+        let name = file.file_name().context("a file has a name")?.to_string_lossy();
+        for rank in 0..RANKS {
+            let commits = ["write", "flush", "close"].map(|call| format!("{rank} {call} failed:"));
+            let first = self.lines.iter().find(|l| commits.iter().any(|c| l.starts_with(c)));
+            let first = first.with_context(|| format!("no call failed on rank {rank}\n{}", self.text()))?;
+            for word in [&name, "rank ", reason] {
+                ensure!(first.contains(word), "`{word}` is missing in: {first}");
+            }
+        }
+        Ok(())
+    }
+
+    fn rest_is_well(&self) -> Result<()> {
+        for line in ["0 kept ok", "0 later ok"] {
+            ensure!(self.lines.iter().any(|l| l == line), "`{line}` is missing:\n{}", self.text());
+        }
+        Ok(())
+    }
+}
+
+/// A small file system in memory, for as long as this lives.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// `None` if this process may not mount.
+    fn small(dir: &Path) -> Result<Option<Self>> {
+        fs::create_dir_all(dir)?;
+        let mount = Run::new("mount").args(["-t", "tmpfs", "-o", DISK, "sago-faults"]).arg(dir).limit(LIMIT);
+        Ok(mount.run()?.success().then(|| Self(dir.to_owned())))
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Run::new("umount").arg(&self.0).limit(LIMIT).run();
+    }
+}

@@ -161,7 +161,7 @@ unsafe fn reopen(
         unsafe {
             let place = (*args).args.reopen.file;
             *place = (*place).wrapped(&below);
-            capture::file_found(*place);
+            capture::file_found(*place, true);
         }
     }
     code

@@ -72,7 +72,7 @@ unsafe extern "C" fn wrap_object(object: *mut c_void, kind: H5I_type_t, context:
         #[allow(non_upper_case_globals)]
         match kind {
             // SAFETY: a wrapper just made, of an object of that type.
-            H5I_type_t_H5I_FILE => unsafe { capture::file_found(wrapper) },
+            H5I_type_t_H5I_FILE => unsafe { capture::file_found(wrapper, false) },
             // SAFETY: as above.
             H5I_type_t_H5I_DATASET => unsafe {
                 capture::dataset_opened(

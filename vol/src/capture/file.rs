@@ -45,26 +45,30 @@ unsafe impl Send for CapturedFile {}
 // SAFETY: as above.
 unsafe impl Sync for CapturedFile {}
 
-/// An open file for as long as HDF5 holds a wrapper of it.
-pub struct Handle(Arc<CapturedFile>);
+/// A file in a wrapper of ours.
+pub struct Handle {
+    file: Arc<CapturedFile>,
+    /// It keeps the file open.
+    counts: bool,
+}
 
 impl Handle {
-    pub fn new(file: Arc<CapturedFile>) -> Self {
-        file.handles.set(file.handles.get() + 1);
-        Self(file)
+    pub fn new(file: Arc<CapturedFile>, counts: bool) -> Self {
+        file.handles.set(file.handles.get() + usize::from(counts));
+        Self { file, counts }
     }
 
     pub fn file(&self) -> &Arc<CapturedFile> {
-        &self.0
+        &self.file
     }
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        let handles = &self.0.handles;
-        handles.set(handles.get().saturating_sub(1));
+        let handles = &self.file.handles;
+        handles.set(handles.get().saturating_sub(usize::from(self.counts)));
         if handles.get() == 0 {
-            State::of(self.0.library).remove_file(self.0.number);
+            State::of(self.file.library).remove_file(self.file.number);
         }
     }
 }
@@ -353,6 +357,9 @@ impl CapturedFile {
 
     /// Before the file is closed. What cannot be written is given up, so that a second attempt can close the file.
     pub fn before_close(&self) -> Result<(), Error> {
+        if self.handles.get() == 0 {
+            return Ok(());
+        }
         let result = self.settle();
         if result.is_err() {
             if self.work()?.broken.is_some() {

@@ -50,7 +50,7 @@ pub unsafe fn file_opened(wrapper: *mut c_void, request: &Request<'_>) {
     // SAFETY: the object in a file's wrapper is a file.
     let opened = catch_unwind(AssertUnwindSafe(|| unsafe { open::open(request, object) }));
     let role = match opened.unwrap_or(Err(Reason::Unknown)) {
-        Ok(file) => Role::File(Arc::new(Handle::new(file))),
+        Ok(file) => Role::File(Arc::new(Handle::new(file, true))),
         Err(reason) => Role::Passed(reason),
     };
     drop(below);
@@ -58,11 +58,12 @@ pub unsafe fn file_opened(wrapper: *mut c_void, request: &Request<'_>) {
     unsafe { Wrapper::set_role(wrapper, role) };
 }
 
-/// The same for a file that HDF5 has got hold of in another way: it was opened before.
+/// The same for a file that was opened before: `reopened` if the program has got another identifier of it, to be closed
+/// like the first one; else HDF5 looks at it for a while.
 ///
 /// # Safety
 /// As for [`file_opened`].
-pub unsafe fn file_found(wrapper: *mut c_void) {
+pub unsafe fn file_found(wrapper: *mut c_void, reopened: bool) {
     if wrapper.is_null() {
         return;
     }
@@ -77,7 +78,7 @@ pub unsafe fn file_found(wrapper: *mut c_void) {
         return;
     };
     // SAFETY: the caller's promise.
-    unsafe { Wrapper::set_role(wrapper, Role::File(Arc::new(Handle::new(file)))) };
+    unsafe { Wrapper::set_role(wrapper, Role::File(Arc::new(Handle::new(file, reopened)))) };
 }
 
 /// What a dataset's wrapper is to know. `created`: by this call, on all ranks.

@@ -12,7 +12,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// No variant may take much more than this in all rounds of a case together.
+/// No variant may take much more than this in all rounds of a case together. What takes longer than a third of it in
+/// the first, checked run is not run again: what makes a first file slow does not count there.
 const SLOW_SECONDS: f64 = 6.0;
 
 /// Where a case runs.
@@ -35,8 +36,6 @@ pub struct Settings {
     pub flush: bool,
     /// Begin no further round of a case after this time.
     pub time: Duration,
-    /// The ranks have priority, so that other processes hardly disturb them.
-    pub priority: bool,
     /// Count system calls in one more run of each variant.
     pub count: bool,
 }
@@ -75,16 +74,14 @@ pub struct Table {
     pub again: Quartiles,
     /// Share of the machine that other processes used, median of all runs.
     pub others: f64,
-    pub priority: bool,
     pub rows: Vec<Row>,
     /// Variants that are not in the table.
     pub left_out: LeftOut,
 }
 
 impl Table {
-    /// What others did does not count where the ranks had priority; what the limit says of itself always does.
     pub fn noise(&self) -> Noise {
-        Noise::of(self.again, if self.priority { 0.0 } else { self.others })
+        Noise::of(self.again, self.others)
     }
 }
 
@@ -103,7 +100,7 @@ struct Entry {
     first: Pass,
     /// Files that a process of a round writes: the first is slower, memory is not there yet.
     repeat: usize,
-    /// Rounds in which it takes part: all, unless it is very slow.
+    /// Rounds in which it takes part: all, unless it is slow.
     rounds: usize,
     extra_bytes: f64,
     passes: Vec<Pass>,
@@ -141,7 +138,7 @@ pub fn measure(case: &'static Case, site: &Site, modes: &[Mode], settings: &Sett
     }
     let system_calls = |e: &Entry| if settings.count { bench.count(e) } else { Ok(Vec::new()) };
     let counted: Vec<_> = entries.iter().map(system_calls).collect::<Result<_>>()?;
-    table(case, bytes, entries, counted, left_out, settings.priority)
+    table(case, bytes, entries, counted, left_out)
 }
 
 impl Bench<'_> {
@@ -156,10 +153,8 @@ impl Bench<'_> {
             }
             entries.push(self.entry(variant).context("a first, checked run")?);
         }
-        if !self.settings.read {
-            let native = entries.iter().position(|e: &Entry| e.variant.name == NATIVE).unwrap_or(0);
-            entries.insert(native + 1, self.tuned(random)?);
-        }
+        let native = entries.iter().position(|e: &Entry| e.variant.name == NATIVE).unwrap_or(0);
+        entries.insert(native + 1, self.tuned(random)?);
         entries.iter_mut().enumerate().for_each(|(order, entry)| entry.order = order);
         Ok((entries, left_out))
     }
@@ -171,6 +166,7 @@ impl Bench<'_> {
         let first = self.pass(&result)?;
         let seconds = first.total;
         let repeat = (1.0 / seconds).clamp(1.0, 3.0) as usize;
+        let slow = seconds > SLOW_SECONDS / 3.0;
         let rounds = (SLOW_SECONDS / seconds).clamp(1.0, self.settings.rounds as f64) as usize;
         let extra_bytes = result["extra_bytes"].as_f64().unwrap_or(0.0);
         Ok(Entry {
@@ -178,34 +174,40 @@ impl Bench<'_> {
             order: 0,
             first,
             repeat,
-            rounds,
+            rounds: if slow { 0 } else { rounds },
             extra_bytes,
-            passes: Vec::new(),
+            passes: if slow { vec![first] } else { Vec::new() },
             others: Vec::new(),
             detail: String::new(),
         })
     }
 
-    /// The best of the sweep: one checked run of each, some more of those that are not clearly slower.
+    /// The best of the sweep, which begins with the defaults: one checked run of each, then interleaved rounds of
+    /// those that are not clearly slower. What the winner is worth is measured afresh, with all others.
     fn tuned(&self, random: &mut Random) -> Result<Entry> {
         let mut entries = Vec::new();
-        for variant in variants::sweep(self.site.io, self.site.ranks) {
+        for (order, variant) in
+            variants::sweep(self.site.io, self.site.ranks, self.settings.read).into_iter().enumerate()
+        {
             let detail = variants::describe(&variant);
-            entries.push(Entry { detail, ..self.entry(variant)? });
+            entries.push(Entry { detail, order, ..self.entry(variant)? });
         }
-        let seconds = |e: &Entry| e.passes.iter().map(|p| p.phase).fold(e.first.phase, f64::min);
-        let best = entries.iter().map(seconds).fold(f64::INFINITY, f64::min);
-        entries.retain(|e| seconds(e) < 2.0 * best);
-        for _ in 0..self.settings.rounds / 3 {
+        let best = entries.iter().map(|e| e.first.phase).fold(f64::INFINITY, f64::min);
+        entries.retain(|e| e.order == 0 || e.first.phase < 1.5 * best);
+        let rounds =
+            self.settings.rounds.clamp(3, 5).min(entries.iter().map(|e| e.rounds).min().unwrap_or(1));
+        for _ in 0..rounds {
             random.shuffle(&mut entries);
             for entry in &mut entries {
                 let pass = self.round(entry)?;
                 entry.passes.push(pass);
             }
         }
-        let best = entries.into_iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
-        let mut best = best.context("an empty sweep")?;
-        best.passes.clear();
+        entries.sort_by_key(|e| e.order);
+        let phases: Vec<Vec<f64>> =
+            entries.iter().map(|e| e.passes.iter().map(|p| p.phase).collect()).collect();
+        let mut best = entries.swap_remove(better(&phases));
+        best.passes.truncate(if best.rounds == 0 { 1 } else { 0 });
         Ok(best)
     }
 
@@ -278,13 +280,23 @@ impl Bench<'_> {
     }
 }
 
+/// Which of some settings is better than the first, by the seconds of each in the same rounds: the one with the best
+/// median ratio, if it won in three quarters of the rounds and by more than noise; else the first.
+fn better(seconds: &[Vec<f64>]) -> usize {
+    const NOISE: f64 = 1.05;
+    let gain =
+        |own: &Vec<f64>| Quartiles::of(&seconds[0].iter().zip(own).map(|(d, o)| d / o).collect::<Vec<_>>());
+    let gains = seconds.iter().map(gain).enumerate();
+    let best = gains.max_by(|(_, a), (_, b)| a.median.total_cmp(&b.median));
+    best.filter(|(_, g)| g.low > 1.0 && g.median > NOISE).map_or(0, |(i, _)| i)
+}
+
 fn table(
     case: &'static Case,
     bytes: f64,
     entries: Vec<Entry>,
     counted: Vec<Vec<(String, u64)>>,
     left_out: LeftOut,
-    priority: bool,
 ) -> Result<Table> {
     let others: Vec<f64> = entries.iter().flat_map(|e| e.others.iter().copied()).collect();
     let limit = entries.iter().find(|e| e.variant.name == LIMIT).context("no limit")?.passes.clone();
@@ -304,5 +316,19 @@ fn table(
     });
     let rows: Vec<Row> = rows.collect();
     let again = rows.iter().find(|r| r.name == LIMIT_AGAIN).context("no second limit")?.ratio;
-    Ok(Table { case, bytes, again, others: median(&others), priority, rows, left_out })
+    Ok(Table { case, bytes, again, others: median(&others), rows, left_out })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::better;
+
+    #[test]
+    fn the_defaults_stay_unless_something_is_clearly_better() {
+        let defaults = vec![1.0, 1.2, 0.9];
+        assert_eq!(better(&[defaults.clone(), vec![0.7, 0.8, 0.6], vec![0.9, 1.0, 0.8]]), 1);
+        assert_eq!(better(&[defaults.clone(), vec![0.5, 1.5, 1.0]]), 0, "once lucky is not better");
+        assert_eq!(better(&[defaults.clone(), vec![0.98, 1.17, 0.88]]), 0, "noise");
+        assert_eq!(better(&[defaults]), 0);
+    }
 }

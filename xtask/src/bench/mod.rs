@@ -41,8 +41,7 @@ measures the I/O kernels against the limit, natively and through Sago; without C
   --seed N              order of the runs (from the clock)
   --read                measure reading back instead of writing
   --flush               H5Fflush after each step
-  --priority            real-time priority for the ranks (needs root); starves everybody else, so only on a machine
-                        that is yours alone, against its daemons
+  --native              without Sago
   --poll                let MPICH ranks poll without pause, as they do where each has a core of its own
   --strace              count system calls, in runs of their own
   --json FILE           all figures
@@ -63,6 +62,7 @@ struct Options {
     dirs: Vec<PathBuf>,
     ranks: usize,
     poll: bool,
+    native: bool,
     settings: Settings,
     json: Option<PathBuf>,
     html: Option<PathBuf>,
@@ -81,9 +81,7 @@ pub fn command(args: &mut lexopt::Parser) -> Result<()> {
     for &mpi in &options.mpis {
         let hdf5 = choose(&world, mpi, options.hdf5.as_deref())?;
         let scratch = place::target()?.join("xtask/bench");
-        let kernels = Kernels::build(hdf5, &plugin_dir(), &scratch)?
-            .polling(options.poll)
-            .priority(options.settings.priority);
+        let kernels = Kernels::build(hdf5, &plugin_dir(), &scratch)?.polling(options.poll);
         for &io in Io::of(mpi).iter().filter(|io| options.io.is_none_or(|wanted| wanted == **io)) {
             for dir in &options.dirs {
                 groups.push(group(&options, &kernels, io, dir)?);
@@ -114,7 +112,7 @@ fn group(options: &Options, kernels: &Kernels, io: Io, dir: &Path) -> Result<Gro
         if options.settings.read { "read" } else { "write" }
     );
     println!("\n{title}");
-    let (modes, unavailable) = kernels.modes(&site.dir);
+    let (modes, unavailable) = if options.native { Default::default() } else { kernels.modes(&site.dir) };
     unavailable.iter().for_each(|(name, why)| println!("  {name}: not available ({why})"));
     let mut tables = Vec::new();
     for case in &options.cases {
@@ -197,15 +195,8 @@ fn parse(args: &mut lexopt::Parser) -> Result<Option<Options>> {
         dirs: Vec::new(),
         ranks: 4,
         poll: false,
-        settings: Settings {
-            rounds: 7,
-            seed,
-            read: false,
-            flush: false,
-            time: Duration::MAX,
-            priority: false,
-            count: false,
-        },
+        native: false,
+        settings: Settings { rounds: 7, seed, read: false, flush: false, time: Duration::MAX, count: false },
         json: None,
         html: None,
     };
@@ -230,7 +221,7 @@ fn parse(args: &mut lexopt::Parser) -> Result<Option<Options>> {
             Long("read") => o.settings.read = true,
             Long("flush") => o.settings.flush = true,
             Long("strace") => o.settings.count = true,
-            Long("priority") => o.settings.priority = true,
+            Long("native") => o.native = true,
             Long("poll") => o.poll = true,
             Long("json") => o.json = Some(PathBuf::from(args.value()?)),
             Long("html") => o.html = Some(PathBuf::from(args.value()?)),

@@ -166,7 +166,7 @@ impl Bench<'_> {
         let first = self.pass(&result)?;
         let seconds = first.total;
         let repeat = (1.0 / seconds).clamp(1.0, 3.0) as usize;
-        let slow = seconds > SLOW_SECONDS / 3.0;
+        let slow = seconds > SLOW_SECONDS / 3.0 && variant.kind != Kind::Limit;
         let rounds = (SLOW_SECONDS / seconds).clamp(1.0, self.settings.rounds as f64) as usize;
         let extra_bytes = result["extra_bytes"].as_f64().unwrap_or(0.0);
         Ok(Entry {
@@ -194,8 +194,8 @@ impl Bench<'_> {
         }
         let best = entries.iter().map(|e| e.first.phase).fold(f64::INFINITY, f64::min);
         entries.retain(|e| e.order == 0 || e.first.phase < 1.5 * best);
-        let rounds =
-            self.settings.rounds.clamp(3, 5).min(entries.iter().map(|e| e.rounds).min().unwrap_or(1));
+        entries.iter_mut().for_each(|e| e.passes.clear());
+        let rounds = entries.iter().map(|e| e.rounds).min().unwrap_or(0).clamp(1, 5);
         for _ in 0..rounds {
             random.shuffle(&mut entries);
             for entry in &mut entries {
@@ -207,7 +207,7 @@ impl Bench<'_> {
         let phases: Vec<Vec<f64>> =
             entries.iter().map(|e| e.passes.iter().map(|p| p.phase).collect()).collect();
         let mut best = entries.swap_remove(better(&phases));
-        best.passes.truncate(if best.rounds == 0 { 1 } else { 0 });
+        best.passes = if best.rounds == 0 { vec![best.first] } else { Vec::new() };
         Ok(best)
     }
 

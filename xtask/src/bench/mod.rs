@@ -11,6 +11,7 @@ pub mod launch;
 mod measure;
 mod report;
 mod stats;
+mod summary;
 pub mod variants;
 
 use crate::proc::Run;
@@ -46,6 +47,7 @@ measures the I/O kernels against the limit, natively and through Sago; without C
   --strace              count system calls, in runs of their own
   --json FILE           all figures
   --html FILE           a page with bar plots
+  --summary FILE...     print the JSON of earlier runs as one table, in Markdown
 ";
 
 const LATENCY: &str = "latency";
@@ -208,6 +210,11 @@ fn parse(args: &mut lexopt::Parser) -> Result<Option<Options>> {
             }
             Long("list") => {
                 list();
+                return Ok(None);
+            }
+            Long("summary") => {
+                let files: Vec<PathBuf> = args.values()?.map(PathBuf::from).collect();
+                print!("{}", summary::markdown(&files)?);
                 return Ok(None);
             }
             Long("quick") => quick = true,

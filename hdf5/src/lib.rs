@@ -10,6 +10,7 @@ pub mod handle;
 pub mod library;
 pub mod space;
 pub mod sys;
+pub mod trial;
 
 pub use error::Error;
 pub use guard::{Failure, guard};

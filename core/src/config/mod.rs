@@ -7,13 +7,15 @@
 
 mod error;
 mod layers;
+mod load;
 mod table;
 mod values;
 
 pub use error::OptionError;
-pub use layers::{Layers, Source};
+pub use layers::{Layers, Origin, Source};
+pub use load::{FileText, HINTS, LoadError, SITE_FILE, STACK, SWITCH, Surroundings, USER_FILE, Wrong};
 pub use table::{OPTIONS, OptionSpec};
-pub use values::{Exchange, Placement, ReportTo, UnderVol};
+pub use values::{Exchange, Mode, Placement, ReportTo, UnderVol};
 
 use crate::text::{Unclosed, Words};
 use std::fmt;
@@ -21,6 +23,9 @@ use std::fmt;
 /// The options in force for a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Config {
+    pub mode: Mode,
+    /// `None`: by the memory of the node.
+    pub window_bytes: Option<u64>,
     pub report: Option<ReportTo>,
     pub under_vol: UnderVol,
     pub under_info: String,
@@ -53,33 +58,12 @@ impl Config {
         Ok(config)
     }
 
-    /// Sets what `text` names, and says which options those were.
-    pub(crate) fn apply(&mut self, text: &str) -> Result<Vec<&'static str>, OptionError> {
-        let mut seen: Vec<&'static str> = Vec::new();
-        let mut words = Words::new(text);
-        let unclosed = |Unclosed { opening, at }| OptionError::Unclosed { opening, at };
-        while let Some(word) = words.next_word().map_err(unclosed)? {
-            let spec = OPTIONS.iter().find(|spec| spec.name == word.name).ok_or_else(|| {
-                let nearest = crate::text::nearest(word.name, OPTIONS.iter().map(|spec| spec.name));
-                OptionError::Unknown { name: word.name.to_owned(), nearest, at: word.at }
-            })?;
-            let value =
-                word.value.ok_or_else(|| OptionError::NoValue { name: word.name.to_owned(), at: word.at })?;
-            if seen.contains(&spec.name) {
-                return Err(OptionError::Twice { name: spec.name, at: word.at });
-            }
-            seen.push(spec.name);
-            if !(spec.set)(self, value) {
-                return Err(OptionError::BadValue {
-                    name: spec.name,
-                    value: value.to_owned(),
-                    expects: spec.expects,
-                    example: spec.example,
-                    at: word.at,
-                });
-            }
+    /// Sets what `text` names.
+    fn apply(&mut self, text: &str) -> Result<(), OptionError> {
+        for (spec, value, at) in pairs(text)? {
+            spec.apply(self, value, at)?;
         }
-        Ok(seen)
+        Ok(())
     }
 
     pub fn group_ranks_min(&self) -> u32 {
@@ -89,6 +73,39 @@ impl Config {
     pub fn writers_per_target(&self) -> u32 {
         self.writers_per_target.unwrap_or(4)
     }
+}
+
+impl OptionSpec {
+    fn apply(&self, config: &mut Config, value: &str, at: usize) -> Result<(), OptionError> {
+        let (name, expects, example) = (self.name, self.expects, self.example);
+        let wrong = || OptionError::BadValue { name, value: value.to_owned(), expects, example, at };
+        (self.set)(config, value).then_some(()).ok_or_else(wrong)
+    }
+}
+
+/// The row of the option called `name`, which stands at byte `at` of a text.
+fn spec(name: &str, at: usize) -> Result<&'static OptionSpec, OptionError> {
+    OPTIONS.iter().find(|spec| spec.name == name).ok_or_else(|| {
+        let nearest = crate::text::nearest(name, OPTIONS.iter().map(|spec| spec.name));
+        OptionError::Unknown { name: name.to_owned(), nearest, at }
+    })
+}
+
+/// The options that a text names, with their values and where they stand in it; each at most once.
+fn pairs(text: &str) -> Result<Vec<(&'static OptionSpec, &str, usize)>, OptionError> {
+    let mut found: Vec<(&'static OptionSpec, &str, usize)> = Vec::new();
+    let mut words = Words::new(text);
+    let unclosed = |Unclosed { opening, at }| OptionError::Unclosed { opening, at };
+    while let Some(word) = words.next_word().map_err(unclosed)? {
+        let spec = spec(word.name, word.at)?;
+        let no_value = || OptionError::NoValue { name: word.name.to_owned(), at: word.at };
+        let value = word.value.ok_or_else(no_value)?;
+        if found.iter().any(|(known, ..)| known.name == spec.name) {
+            return Err(OptionError::Twice { name: spec.name, at: word.at });
+        }
+        found.push((spec, value, word.at));
+    }
+    Ok(found)
 }
 
 /// The text that [`Config::parse`] reads back as the same values.
@@ -156,7 +173,7 @@ mod tests {
     fn mistakes_are_named_with_what_to_write_instead() {
         let refused = |text: &str| Config::parse(text).unwrap_err().to_string();
         assert!(refused("report=stderr repotr=x").starts_with(
-            "unknown option `repotr`; did you mean `report`? known options: report, under_vol, under_info"
+            "unknown option `repotr`; did you mean `report`? known options: mode, window, report, under_vol, under_info"
         ));
         assert_eq!(refused("report"), "option `report` has no value; write `report=...`");
         assert!(refused("report=").contains("it takes `stderr` or the path"));

@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 /// the first, checked run is not run again: what makes a first file slow does not count there.
 const SLOW_SECONDS: f64 = 6.0;
 
+/// After this time a quick run begins no further round of a case.
+const QUICK_TIME: Duration = Duration::from_secs(45);
+
 /// Where a case runs.
 pub struct Site<'a> {
     pub kernels: &'a Kernels,
@@ -34,8 +37,8 @@ pub struct Settings {
     pub read: bool,
     /// `H5Fflush` after each step.
     pub flush: bool,
-    /// Begin no further round of a case after this time.
-    pub time: Duration,
+    /// A short sweep of hints, and no further round of a case after some time.
+    pub quick: bool,
     /// Count system calls in one more run of each variant.
     pub count: bool,
 }
@@ -126,7 +129,7 @@ pub fn measure(case: &'static Case, site: &Site, modes: &[Mode], settings: &Sett
     bench.limit_bytes = (bytes / case.steps() as f64 / site.ranks as f64).ceil() as u64;
     let (mut entries, left_out) = bench.entries(modes, &mut random)?;
     for round in 0..settings.rounds {
-        if round > 0 && started.elapsed() > settings.time {
+        if round > 0 && settings.quick && started.elapsed() > QUICK_TIME {
             break;
         }
         random.shuffle(&mut entries);
@@ -196,9 +199,9 @@ impl Bench<'_> {
     /// defaults win.
     fn tuned(&self, random: &mut Random, left_out: &mut LeftOut) -> Result<Option<Entry>> {
         let mut entries = Vec::new();
-        for (order, variant) in
-            variants::sweep(self.site.io, self.site.ranks, self.settings.read).into_iter().enumerate()
-        {
+        let mut sweep = variants::sweep(self.site.io, self.site.ranks, self.settings.read);
+        sweep.truncate(if self.settings.quick { 3 } else { usize::MAX });
+        for (order, variant) in sweep.into_iter().enumerate() {
             let detail = variants::describe(&variant);
             match self.entry(variant) {
                 Ok(entry) => entries.push(Entry { detail, order, ..entry }),

@@ -2,7 +2,7 @@
 //! page come from it.
 
 use crate::complaint::Complaint;
-use crate::{complete, doctor, explain, manual, options};
+use crate::{complete, doctor, explain, manual, options, sim};
 use std::io::Write;
 
 pub struct Command {
@@ -48,6 +48,14 @@ pub const COMMANDS: &[Command] = &[
         named: explain::NAMED,
         flags: explain::FLAGS,
         run: |arguments, out| explain::run(arguments, out).map(|()| Verdict::Well),
+    },
+    Command {
+        name: "sim",
+        summary: "the same job on a modelled machine, beside MPI-IO",
+        usage: sim::USAGE,
+        named: &["--set", "--vary", "--svg", "--only"],
+        flags: &["--list", "--json", "--markdown"],
+        run: |arguments, mut out| sim::run(arguments, &mut out).map(|()| Verdict::Well),
     },
     Command {
         name: "completions",

@@ -10,6 +10,7 @@ mod explain;
 mod json;
 mod manual;
 mod options;
+mod sim;
 
 use commands::Verdict;
 use complaint::Complaint;

@@ -6,6 +6,7 @@
 mod arena;
 mod drive;
 mod error;
+mod far;
 mod memory;
 mod prepare;
 mod session;

@@ -26,6 +26,7 @@ pub struct Job {
     window: WindowId,
     direction: Direction,
     requests: Vec<Request>,
+    storage: Arc<dyn Storage>,
     bell: Bell,
 }
 
@@ -50,13 +51,13 @@ unsafe impl Send for Request {}
 unsafe impl Send for Bell {}
 
 impl Writer {
-    pub fn new(storage: Arc<dyn Storage>) -> std::io::Result<Self> {
+    pub fn new() -> std::io::Result<Self> {
         let (jobs, todo) = mpsc::channel::<Job>();
         let (report, done) = mpsc::channel();
         let work = move || {
             for job in todo {
                 let result =
-                    job.requests.iter().try_for_each(|request| request.run(job.direction, &*storage));
+                    job.requests.iter().try_for_each(|request| request.run(job.direction, &*job.storage));
                 if report.send(Done { window: job.window, result }).is_err() {
                     return;
                 }
@@ -76,6 +77,7 @@ impl Writer {
     pub unsafe fn start(
         &mut self,
         arena: &Arena,
+        storage: &Arc<dyn Storage>,
         window: WindowId,
         direction: Direction,
         slot: usize,
@@ -88,7 +90,8 @@ impl Writer {
             Ok(Request { file: extent.file, start: bytes.as_mut_ptr(), len })
         };
         let requests = extents.iter().map(request).collect::<Result<_, Error>>()?;
-        let job = Job { window, direction, requests, bell: Bell(arena.doorbell()?) };
+        let storage = Arc::clone(storage);
+        let job = Job { window, direction, requests, storage, bell: Bell(arena.doorbell()?) };
         self.busy += 1;
         // The thread ends only with this sender.
         let _ = self.jobs.as_ref().map(|jobs| jobs.send(job));

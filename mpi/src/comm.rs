@@ -201,22 +201,6 @@ impl Comm {
         Ok(all)
     }
 
-    /// Part `i` goes to rank `i`; both sides fit an `int` together.
-    pub fn alltoall_short(&self, wait: &dyn Wait, parts: &Parts, received: &mut Parts) -> Result<(), Error> {
-        let ((out_counts, out_places), (in_counts, in_places)) = (layout(parts), layout(received));
-        let (byte, from, to) = (self.constants.byte, address(parts.all()), address_mut(received.all_mut()));
-        self.run("MPI_Ialltoallv", wait, |request| {
-            let (out_counts, out_places) = (out_counts.as_ptr(), out_places.as_ptr());
-            let (in_counts, in_places, comm) = (in_counts.as_ptr(), in_places.as_ptr(), self.handle);
-            // SAFETY: as in `broadcast`; counts and places describe the two buffers.
-            unsafe {
-                (self.mpi.fns.MPI_Ialltoallv)(
-                    from, out_counts, out_places, byte, to, in_counts, in_places, byte, comm, request,
-                )
-            }
-        })
-    }
-
     /// See [`crate::Transport::exchange`]. All that could be started is waited for, whatever fails: buffers are lent.
     pub fn exchange(
         &self,
@@ -285,18 +269,21 @@ impl Comm {
         self.finish(call, wait, request)
     }
 
-    fn finish(&self, call: &'static str, wait: &dyn Wait, mut request: Handle) -> Result<(), Error> {
+    pub fn finish(&self, call: &'static str, wait: &dyn Wait, mut request: Handle) -> Result<(), Error> {
         let mut patience = Patience::default();
-        loop {
-            let (mut done, ignore) = (0, self.constants.status_ignore as *mut c_void);
-            // SAFETY: a live request of ours, and the address that means "no status".
-            self.mpi.check(call, unsafe { (self.mpi.fns.MPI_Test)(&mut request, &mut done, ignore) })?;
-            if done != 0 {
-                return Ok(());
-            }
+        while !self.test(call, &mut request)? {
             // An error here must not end the loop: MPI still has the buffers.
             let _ = wait.pause(&mut patience);
         }
+        Ok(())
+    }
+
+    /// Whether a request of ours is done.
+    pub fn test(&self, call: &'static str, request: &mut Handle) -> Result<bool, Error> {
+        let (mut done, ignore) = (0, self.constants.status_ignore as *mut c_void);
+        // SAFETY: a live request of ours, and the address that means "no status".
+        self.mpi.check(call, unsafe { (self.mpi.fns.MPI_Test)(request, &mut done, ignore) })?;
+        Ok(done != 0)
     }
 
     fn adopt(

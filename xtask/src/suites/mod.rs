@@ -7,7 +7,9 @@ mod arrows;
 mod bound;
 mod broken;
 mod conform;
+mod doctor;
 mod examples;
+pub mod exec;
 mod kernels;
 mod latency;
 mod layout;
@@ -53,9 +55,11 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(layout::Layout),
         Box::new(staged::Staged),
         Box::new(options::Options),
+        Box::new(doctor::Doctor),
         Box::new(examples::Examples),
         Box::new(panics::Panics),
         Box::new(mpi::Transport),
+        Box::new(exec::Exec),
         Box::new(two_hdf5::TwoHdf5),
         Box::new(conform::Conform),
         Box::new(broken::Broken),

@@ -4,6 +4,7 @@
 //! Invariant: all ranks return from a commit with the same verdict.
 
 mod arena;
+mod calibrate;
 mod drive;
 mod error;
 mod far;
@@ -15,6 +16,7 @@ mod store;
 mod wire;
 mod writer;
 
+pub use calibrate::{Measured, cache_folder};
 pub use error::Error;
 pub use memory::{Lent, Taken};
 pub use session::{Session, Setting};

@@ -10,9 +10,13 @@ const NAME_ONE: &str = "sago doctor --exe PROGRAM | --python INTERPRETER | --pre
 /// The HDF5 to be examined.
 pub struct Target {
     pub library: PathBuf,
-    /// The interpreter whose h5py brought it.
+    /// The interpreter whose h5py brought it, and loads it where nobody else can.
     pub python: Option<PathBuf>,
+    /// As h5py tells it.
+    version: Option<Version>,
 }
+
+type Version = (u32, u32, u32);
 
 pub enum Asked<'a> {
     Program(&'a Path),
@@ -59,7 +63,7 @@ fn any(findings: &mut Findings) -> Option<Target> {
         return None;
     };
     findings.note(HDF5, format!("examining the library that the linker finds; {NAME_ONE} examines another"));
-    Some(Target { library: library.trim().into(), python: None })
+    Some(Target { library: library.trim().into(), python: None, version: None })
 }
 
 fn of_program(program: &Path, findings: &mut Findings) -> Option<Target> {
@@ -101,7 +105,7 @@ fn of_program(program: &Path, findings: &mut Findings) -> Option<Target> {
                     format!("the program uses MPI, and its HDF5 ({}) was built without", library.display());
                 findings.problem("MPI", what, "link with a parallel HDF5 (h5pcc, or HDF5 built with MPI)");
             }
-            Some(Target { library: library.clone(), python: None })
+            Some(Target { library: library.clone(), python: None, version: None })
         }
     }
 }
@@ -113,13 +117,13 @@ fn in_prefix(prefix: &Path, findings: &mut Findings) -> Option<Target> {
         let what = format!("there is no lib/libhdf5.so in {}", prefix.display());
         findings.problem(HDF5, what, "sago doctor --prefix FOLDER_WITH_lib/libhdf5.so");
     }
-    found.map(|library| Target { library, python: None })
+    found.map(|library| Target { library, python: None, version: None })
 }
 
 const WHICH: &str = "
 import h5py
 paths = {l.split()[-1] for l in open('/proc/self/maps') if '/libhdf5' in l}
-print(h5py.__version__, h5py.get_config().mpi, [p for p in paths if '_hl' not in p][0])
+print(h5py.__version__, h5py.get_config().mpi, h5py.version.hdf5_version, [p for p in paths if '_hl' not in p][0])
 ";
 
 fn of_python(python: &Path, findings: &mut Findings) -> Result<Target, Fault> {
@@ -137,19 +141,23 @@ fn of_python(python: &Path, findings: &mut Findings) -> Result<Target, Fault> {
     let (version, mpi) = (words.next().unwrap_or("?"), words.next() == Some("True"));
     let kind = if mpi { "parallel" } else { "serial" };
     findings.fine("Python", format!("{} with {kind} h5py {version}", python.display()));
-    Ok(Target { library: words.next().unwrap_or("").into(), python: Some(python.to_owned()) })
+    let mut numbers = words.next().unwrap_or("").split('.').map(|n| n.parse().unwrap_or(0));
+    let mut next = || numbers.next().unwrap_or(0);
+    let version = Some((next(), next(), next()));
+    Ok(Target { library: words.next().unwrap_or("").into(), python: Some(python.to_owned()), version })
 }
 
 /// The version, whether it is new enough, and what it is linked to.
 pub fn examine(target: &Target, findings: &mut Findings) -> bool {
     let shown = target.library.display();
-    if let Some((name, _)) = linked(&target.library).unwrap_or_default().iter().find(|(_, at)| at.is_none()) {
-        let about = if mpi_abi(name).is_some() { "MPI" } else { HDF5 };
+    let lost = linked(&target.library).unwrap_or_default().into_iter().find(|(_, at)| at.is_none());
+    if let (Some((name, _)), None) = (lost, &target.python) {
+        let about = if mpi_abi(&name).is_some() { "MPI" } else { HDF5 };
         let what = format!("{shown} needs {name}, which is not found");
         findings.problem(about, what, "export LD_LIBRARY_PATH=FOLDER_WITH_IT:$LD_LIBRARY_PATH");
         return false;
     }
-    match child::version(&target.library) {
+    match target.version.map_or_else(|| child::version(&target.library), Ok) {
         Err(reason) => {
             let fix = "check that it is the HDF5 that programs use, and reinstall it";
             findings.problem(HDF5, format!("{shown} cannot be used: {reason}"), fix);

@@ -86,7 +86,7 @@ impl<'a> Bench<'a> {
         let mut session = Session::open(self.ranks, self.file("core")?, self.setting.clone())?;
         // Not counted: memory is touched for the first time, and so is the file system.
         self.limit(&bytes)?;
-        let first = self.core(&mut session, &bytes, 1)?;
+        let first = self.core(&mut session, &bytes, self.steps)?;
         let before = (session.stats(), session.memory_bytes());
         let (mut limit, mut again, mut core) = (Vec::new(), Vec::new(), Vec::new());
         let mut random = Random::new(self.seed);
@@ -112,8 +112,9 @@ impl<'a> Bench<'a> {
             texts.join(",")
         };
         Ok(format!(
-            "{{\"bytes\":{},\"first_s\":{first:.6},\"limit_s\":[{}],\"again_s\":[{}],\"core_s\":[{}],\
+            "{{\"ranks\":{},\"bytes\":{},\"first_s\":{first:.6},\"limit_s\":[{}],\"again_s\":[{}],\"core_s\":[{}],\
              \"memory_bytes\":{},\"grown_bytes\":{grown},{stats}}}",
+            self.ranks.size(),
             self.shape.bytes() * self.ranks.size() as u64 * self.steps,
             list(&limit),
             list(&again),

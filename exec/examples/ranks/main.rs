@@ -6,6 +6,7 @@ mod suite;
 
 mod killed;
 mod large;
+mod placed;
 
 use sago_mpi::{Mpi, MpiRanks, Options, RawComm, Transport};
 use sago_storage::{Access, PosixFile, Storage};
@@ -76,6 +77,11 @@ fn test(t: &dyn Transport, args: &[String]) -> Result<String, String> {
             .map(|()| "ok 1 seeds".to_owned()),
         "large" => large::commit_and_fetch(t).map(|()| "ok 1 seeds".to_owned()),
         "killed" => killed::commit_until(t, empty(t, file)?, number(args, "victim").unwrap_or(0)),
+        "placed" => {
+            let options = args.iter().find_map(|arg| arg.strip_prefix("options=")).unwrap_or("");
+            let (blocks, steps) = (number(args, "blocks").unwrap_or(256), number(args, "steps").unwrap_or(3));
+            placed::commits(t, empty(t, file)?, options, blocks, steps)
+        }
         other => Err(format!("no test `{other}`")),
     }
 }

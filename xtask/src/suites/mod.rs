@@ -6,6 +6,7 @@
 mod arrows;
 mod bound;
 mod broken;
+mod cluster;
 mod conform;
 mod doctor;
 mod examples;
@@ -60,6 +61,7 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(panics::Panics),
         Box::new(mpi::Transport),
         Box::new(exec::Exec),
+        Box::new(cluster::Cluster),
         Box::new(two_hdf5::TwoHdf5),
         Box::new(conform::Conform),
         Box::new(broken::Broken),

@@ -13,6 +13,7 @@ use sago_storage::Storage;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 pub struct Writer {
     jobs: Option<Sender<Job>>,
@@ -35,6 +36,7 @@ pub struct Job {
 pub struct Done {
     pub window: WindowId,
     pub result: Result<(), i32>,
+    pub took: Duration,
 }
 
 struct Request {
@@ -56,9 +58,10 @@ impl Writer {
         let (report, done) = mpsc::channel();
         let work = move || {
             for job in todo {
+                let start = Instant::now();
                 let result =
                     job.requests.iter().try_for_each(|request| request.run(job.direction, &*job.storage));
-                if report.send(Done { window: job.window, result }).is_err() {
+                if report.send(Done { window: job.window, result, took: start.elapsed() }).is_err() {
                     return;
                 }
                 // SAFETY: the arena lives until the thread has been joined.

@@ -10,9 +10,9 @@ use crate::far::{Far, News, Parcel, Source, split};
 use crate::memory::{Lent, Taken};
 use crate::prepare::Prepared;
 use crate::stats::Stats;
-use crate::store;
+use crate::store::{self, Extents, Sieve};
 use crate::tiles;
-use crate::writer::Writer;
+use crate::writer::{Access, Writer};
 use sago_core::declare::{Declared, Direction};
 use sago_core::engine::{Action, Engine, Verdict};
 use sago_core::ids::Rank;
@@ -39,6 +39,9 @@ pub struct Drive<'a, 'm> {
     pub writer: Option<&'a mut Writer>,
     /// Room for bytes that are packed before they are written.
     pub pack: &'a mut Vec<u8>,
+    pub scratch: &'a mut Vec<u8>,
+    /// Whether, and how, small extents are written together.
+    pub sieve: Option<Sieve>,
     pub prepared: &'a Prepared,
     pub declared: &'a Declared,
     pub memory: Memory<'a, 'm>,
@@ -294,6 +297,10 @@ impl Drive<'_, '_> {
         self.stats.rounds += 1;
         self.stats.round_bytes += extents.iter().map(|extent| extent.len).sum::<u64>();
         self.stats.round_room += self.prepared.plan.frame.settings.buffer_bytes;
+        let access = match direction {
+            Direction::Write => Access::Write(self.sieve),
+            Direction::Read => Access::Read,
+        };
         // SAFETY: the engine asks to store a window when its bytes have arrived (or its last readers are gone), and
         // lets nobody touch the buffer before it is told that the window is stored; `Session` settles the writer
         // before the arena goes.
@@ -302,7 +309,7 @@ impl Drive<'_, '_> {
                 self.arena,
                 self.storage,
                 window,
-                direction,
+                access,
                 slot,
                 &extents,
             )
@@ -336,14 +343,18 @@ impl Drive<'_, '_> {
         let (storage, shift, pack) = (&**self.storage, self.shift, &mut *self.pack);
         let result = match &mut self.memory {
             Memory::Lent(memory) => {
-                let mut bytes = straight(work.blocks(self.declared, window), memory);
+                let bytes = straight(work.blocks(self.declared, window), memory);
                 if bytes.is_none() {
                     tiles::for_each(work.blocks(self.declared, window), |blocks| {
                         let from = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
                         copy::scatter(room(pack, blocks)?, blocks.len as usize, blocks.stride as usize, from);
                         Ok(())
                     })?;
-                    bytes = Some(pack);
+                    let alone = self.sieve.filter(|_| self.ranks.size() == 1);
+                    let mut packed = Packed { pack, extents: &extents, shift };
+                    let result = store::write_all(storage, &mut packed, alone, self.scratch);
+                    self.stats.storing += start.elapsed();
+                    return Ok(result);
                 }
                 let bytes = bytes.unwrap_or_default();
                 extents
@@ -351,9 +362,8 @@ impl Drive<'_, '_> {
                     .try_for_each(|e| store::write(storage, e.file.wrapping_add(shift), &bytes[place(e)]))
             }
             Memory::Taken(memory) => {
-                let mut read =
-                    |e: &BufferExtent| store::read(storage, e.file.wrapping_add(shift), &mut pack[place(e)]);
-                let result = extents.iter().try_for_each(&mut read);
+                let mut packed = Packed { pack, extents: &extents, shift };
+                let result = store::read_all(storage, &mut packed, self.scratch);
                 tiles::for_each(work.blocks(self.declared, window), |blocks| {
                     let into = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
                     copy::gather(room(pack, blocks)?, blocks.len as usize, blocks.stride as usize, into);
@@ -369,6 +379,28 @@ impl Drive<'_, '_> {
     fn count(&mut self, extents: &[BufferExtent]) {
         self.stats.requests += extents.len() as u64;
         self.stats.stored_bytes += extents.iter().map(|extent| extent.len).sum::<u64>();
+    }
+}
+
+/// Extents in the buffer for a rank's own bytes.
+struct Packed<'p> {
+    pack: &'p mut [u8],
+    extents: &'p [BufferExtent],
+    shift: u64,
+}
+
+impl Extents for Packed<'_> {
+    fn len(&self) -> usize {
+        self.extents.len()
+    }
+
+    fn place(&self, i: usize) -> (u64, usize) {
+        (self.extents[i].file.wrapping_add(self.shift), self.extents[i].len as usize)
+    }
+
+    fn bytes(&mut self, i: usize) -> &mut [u8] {
+        let BufferExtent { buffer, len, .. } = self.extents[i];
+        &mut self.pack[buffer as usize..(buffer + len) as usize]
     }
 }
 

@@ -113,6 +113,32 @@ fn slow_links_and_targets_delay_and_do_no_harm() {
     }
 }
 
+#[test]
+fn any_rank_may_fail_at_any_request() {
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let fault = format!("write rank={} from={} code=5", random.below(32), random.below(3));
+        for strategy in Strategy::ALL {
+            let outcome = outcome(SMALL, &[("fault", &fault), ("seed", &seed.to_string())], strategy);
+            if let Verdict::Failed(fault) = outcome.verdict {
+                assert_eq!(fault.code, 5, "seed {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_with_huge_holes_ends() {
+    let text = "
+        machine   flat nodes=2 link=1GB/s
+        storage   lustre targets=2 stripe=4KiB target=100MB/s
+        pattern   list extents={0+10,4000000000000000000+7|5+2}
+        two-phase buffer=4KiB";
+    for strategy in Strategy::ALL {
+        assert_eq!(outcome(text, &[], strategy).verdict, Verdict::Good);
+    }
+}
+
 /// IOR on Jaguar: a process's block is a multiple of all targets' stripes, so calls in step use one target at a time.
 #[test]
 fn calls_in_step_meet_at_one_target_and_a_whole_set_does_not() {

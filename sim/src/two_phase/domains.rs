@@ -9,7 +9,7 @@ use sago_core::ids::Rank;
 /// What a rank and an aggregator exchange in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Exchange {
-    pub round: u32,
+    pub round: u64,
     pub aggregator: u32,
     pub rank: Rank,
     pub bytes: u64,
@@ -18,7 +18,7 @@ pub(super) struct Exchange {
 /// What an aggregator stores in a round: the touched range, which may have holes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stored {
-    pub round: u32,
+    pub round: u64,
     pub aggregator: u32,
     pub bytes: u64,
     pub lo: u64,
@@ -28,7 +28,7 @@ pub(super) struct Stored {
 /// A call, ready to be carried out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Call {
-    pub rounds: u32,
+    pub rounds: u64,
     /// Sorted by round.
     pub exchanges: Vec<Exchange>,
     /// Sorted by round.
@@ -97,7 +97,7 @@ impl Call {
     }
 
     /// What an aggregator exchanges in a round.
-    pub fn exchanges_of(&self, round: u32, aggregator: u32) -> &[Exchange] {
+    pub fn exchanges_of(&self, round: u64, aggregator: u32) -> &[Exchange] {
         let key = |e: &Exchange| (e.round, e.aggregator);
         let from = self.exchanges.partition_point(|e| key(e) < (round, aggregator));
         let to = self.exchanges.partition_point(|e| key(e) <= (round, aggregator));
@@ -147,11 +147,11 @@ impl View {
         Self { runs, edges, windows_per_domain }
     }
 
-    fn place(&self, offset: u64) -> (u32, u32, u64) {
+    fn place(&self, offset: u64) -> (u64, u32, u64) {
         let window = self.edges.partition_point(|edge| *edge <= offset) - 1;
         let number = window as u64;
         let (round, aggregator) = (number % self.windows_per_domain, number / self.windows_per_domain);
-        (round as u32, aggregator as u32, self.edges[window + 1])
+        (round, aggregator as u32, self.edges[window + 1])
     }
 }
 
@@ -189,7 +189,7 @@ impl Division {
     }
 
     /// The round and aggregator of a byte, and where that window ends.
-    fn place(&self, offset: u64) -> (u32, u32, u64) {
+    fn place(&self, offset: u64) -> (u64, u32, u64) {
         let number = (offset - self.lo) / self.domain;
         let inside = (offset - self.lo) % self.domain;
         let windows = self.domain.div_ceil(self.buffer);
@@ -198,7 +198,7 @@ impl Division {
         let end = (start + (window + 1) * self.buffer).min(start + self.domain);
         let (turn, aggregator) =
             if self.dealt { (number / self.aggregators, number % self.aggregators) } else { (0, number) };
-        ((turn * windows + window) as u32, aggregator as u32, end)
+        (turn * windows + window, aggregator as u32, end)
     }
 }
 

@@ -65,7 +65,7 @@ struct Collective<'a> {
     /// What each rank has in each call; taken out call by call.
     calls: Vec<Vec<Declared>>,
     call: usize,
-    round: u32,
+    round: u64,
     current: Call,
     /// Where the exchanges and windows of this round begin.
     next_exchange: usize,
@@ -265,7 +265,7 @@ impl<'a> Collective<'a> {
         let what = if writes && !write { What::ReadBack { aggregator } } else { What::Stored { aggregator } };
         let start = world.now().max(self.busy[at]);
         let lane = self.first_lane() + aggregator;
-        let (filling, call) = (self.filling, self.call as u32);
+        let (filling, call, round) = (self.filling, self.call as u32, round as u32);
         if write || !writes {
             let stored = Time::ZERO;
             self.open[at] = self.rounds.len();
@@ -326,9 +326,11 @@ impl<'a> Collective<'a> {
         if self.arrived < self.group.ranks {
             return;
         }
-        self.round += 1;
-        let last = self.round == self.current.rounds;
-        let takes = if last { Time::ZERO } else { self.collectives.counts(self.group.ranks) };
+        // Rounds in which nobody has anything are in step all the same.
+        let next = self.current.stored.get(self.next_stored).map(|stored| stored.round);
+        let passed = next.map_or(0, |next| next - self.round);
+        self.round = next.unwrap_or(self.current.rounds);
+        let takes = self.collectives.counts(self.group.ranks) * passed;
         let end = world.now() + takes;
         self.waited_ps += u128::from(end.0) * u128::from(self.group.ranks) - self.arrived_sum_ps;
         world.tell(end, self.token(What::Begin));

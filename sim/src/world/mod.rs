@@ -7,6 +7,8 @@ mod network;
 mod queue;
 mod slab;
 mod storage;
+#[cfg(test)]
+mod tests;
 
 use crate::outcome::{Broken, ClassLoad, GateLoad, TargetLoad};
 use crate::scenario::{LockHolder, Scenario};

@@ -10,8 +10,8 @@ use crate::far::{Far, News, Parcel, Source, split};
 use crate::memory::{Lent, Taken};
 use crate::prepare::Prepared;
 use crate::stats::Stats;
-use crate::store;
-use crate::writer::Writer;
+use crate::store::{self, Extents, Sieve};
+use crate::writer::{Access, Writer};
 use sago_core::declare::{Declared, Direction};
 use sago_core::engine::{Action, Engine, Verdict};
 use sago_core::ids::Rank;
@@ -38,6 +38,9 @@ pub struct Drive<'a, 'm> {
     pub writer: Option<&'a mut Writer>,
     /// Room for bytes that are packed before they are written.
     pub pack: &'a mut Vec<u8>,
+    pub scratch: &'a mut Vec<u8>,
+    /// Whether, and how, small extents are written together.
+    pub sieve: Option<Sieve>,
     pub prepared: &'a Prepared,
     pub declared: &'a Declared,
     pub memory: Memory<'a, 'm>,
@@ -284,6 +287,10 @@ impl Drive<'_, '_> {
         extents.iter_mut().for_each(|extent| extent.file = extent.file.wrapping_add(self.shift));
         self.count(&extents);
         self.stats.rounds += 1;
+        let access = match direction {
+            Direction::Write => Access::Write(self.sieve),
+            Direction::Read => Access::Read,
+        };
         // SAFETY: the engine asks to store a window when its bytes have arrived (or its last readers are gone), and
         // lets nobody touch the buffer before it is told that the window is stored; `Session` settles the writer
         // before the arena goes.
@@ -292,7 +299,7 @@ impl Drive<'_, '_> {
                 self.arena,
                 self.storage,
                 window,
-                direction,
+                access,
                 slot,
                 &extents,
             )
@@ -326,7 +333,7 @@ impl Drive<'_, '_> {
         let (storage, shift, pack) = (&**self.storage, self.shift, &mut *self.pack);
         let result = match &mut self.memory {
             Memory::Lent(memory) => {
-                let mut bytes = straight(work.blocks(self.declared, window), memory);
+                let bytes = straight(work.blocks(self.declared, window), memory);
                 if bytes.is_none() {
                     for blocks in work.blocks(self.declared, window) {
                         let from = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
@@ -337,7 +344,11 @@ impl Drive<'_, '_> {
                             from,
                         );
                     }
-                    bytes = Some(pack);
+                    let alone = self.sieve.filter(|_| self.ranks.size() == 1);
+                    let mut packed = Packed { pack, extents: &extents, shift };
+                    let result = store::write_all(storage, &mut packed, alone, self.scratch);
+                    self.stats.storing += start.elapsed();
+                    return Ok(result);
                 }
                 let bytes = bytes.unwrap_or_default();
                 extents
@@ -345,9 +356,8 @@ impl Drive<'_, '_> {
                     .try_for_each(|e| store::write(storage, e.file.wrapping_add(shift), &bytes[place(e)]))
             }
             Memory::Taken(memory) => {
-                let mut read =
-                    |e: &BufferExtent| store::read(storage, e.file.wrapping_add(shift), &mut pack[place(e)]);
-                let result = extents.iter().try_for_each(&mut read);
+                let mut packed = Packed { pack, extents: &extents, shift };
+                let result = store::read_all(storage, &mut packed, self.scratch);
                 for blocks in work.blocks(self.declared, window) {
                     let into = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
                     copy::gather(room(pack, &blocks)?, blocks.len as usize, blocks.stride as usize, into);
@@ -362,6 +372,28 @@ impl Drive<'_, '_> {
     fn count(&mut self, extents: &[BufferExtent]) {
         self.stats.requests += extents.len() as u64;
         self.stats.stored_bytes += extents.iter().map(|extent| extent.len).sum::<u64>();
+    }
+}
+
+/// Extents in the buffer for a rank's own bytes.
+struct Packed<'p> {
+    pack: &'p mut [u8],
+    extents: &'p [BufferExtent],
+    shift: u64,
+}
+
+impl Extents for Packed<'_> {
+    fn len(&self) -> usize {
+        self.extents.len()
+    }
+
+    fn place(&self, i: usize) -> (u64, usize) {
+        (self.extents[i].file.wrapping_add(self.shift), self.extents[i].len as usize)
+    }
+
+    fn bytes(&mut self, i: usize) -> &mut [u8] {
+        let BufferExtent { buffer, len, .. } = self.extents[i];
+        &mut self.pack[buffer as usize..(buffer + len) as usize]
     }
 }
 

@@ -8,6 +8,7 @@ use crate::far::Far;
 use crate::memory::{Lent, Taken};
 use crate::prepare::Prepared;
 use crate::stats::Stats;
+use crate::store::Sieve;
 use crate::writer::Writer;
 use sago_core::config::Config;
 use sago_core::cost::Calibration;
@@ -29,6 +30,9 @@ pub struct Setting {
     pub calibration: Calibration,
 }
 
+/// Longer holes between extents are never bridged.
+const GAP_BYTES_MAX: u64 = 4096;
+
 pub struct Session {
     ranks: Box<dyn Transport>,
     node: Box<dyn Transport>,
@@ -42,6 +46,8 @@ pub struct Session {
     arena: Option<Arena>,
     far: Option<Far>,
     pack: Vec<u8>,
+    scratch: Vec<u8>,
+    exclusive: bool,
     stats: Stats,
 }
 
@@ -68,13 +74,41 @@ impl Session {
         let machine = machine(&setting.config, &nodes)?;
         let (last, writer, arena, far, pack) = (None, None, None, None, Vec::new());
         let stats = Stats::default();
-        Ok(Self { ranks, node, storage, setting, machine, local, last, writer, arena, far, pack, stats })
+        let (scratch, exclusive) = (Vec::new(), false);
+        Ok(Self {
+            ranks,
+            node,
+            storage,
+            setting,
+            machine,
+            local,
+            last,
+            writer,
+            arena,
+            far,
+            pack,
+            scratch,
+            exclusive,
+            stats,
+        })
     }
 
     /// Goes on with another file, with the buffers, the thread and the plan that are there. All ranks turn to it, but need
     /// not wait for each other.
     pub fn turn_to(&mut self, storage: Arc<dyn Storage>) {
         self.storage = storage;
+    }
+
+    /// Says that nobody but these ranks writes to the file while they commit. Then small extents that lie close together
+    /// are written at once with what is between them, where all ranks see the same file at once: on one node.
+    pub fn set_exclusive(&mut self) {
+        self.exclusive = self.ranks.one_node();
+    }
+
+    /// Not where another rank writes its own bytes directly: they may lie between those of an aggregator.
+    fn sieve(&self, prepared: &Prepared) -> Option<Sieve> {
+        let one_writes = prepared.plan.frame.direct.is_empty() || self.ranks.size() == 1;
+        (self.exclusive && one_writes).then_some(Sieve { gap_bytes_max: GAP_BYTES_MAX })
     }
 
     /// Writes what the ranks declare. Collective; all ranks return with the same verdict.
@@ -201,6 +235,7 @@ impl Session {
         if let Some(far) = &mut self.far {
             far.begin(self.stats.commits);
         }
+        let sieve = self.sieve(&last.prepared);
         let drive = Drive {
             ranks: &*self.ranks,
             arena,
@@ -208,6 +243,8 @@ impl Session {
             storage: &self.storage,
             writer: self.writer.as_mut(),
             pack: &mut self.pack,
+            scratch: &mut self.scratch,
+            sieve,
             prepared: &last.prepared,
             declared: &last.declared,
             memory,

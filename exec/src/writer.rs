@@ -5,8 +5,7 @@
 
 use crate::Error;
 use crate::arena::Arena;
-use crate::store;
-use sago_core::declare::Direction;
+use crate::store::{self, Extents, Sieve};
 use sago_core::schedule::{BufferExtent, WindowId};
 use sago_mpi::Signal;
 use sago_storage::Storage;
@@ -24,10 +23,17 @@ pub struct Writer {
 /// One window to store.
 pub struct Job {
     window: WindowId,
-    direction: Direction,
+    access: Access,
     requests: Vec<Request>,
     storage: Arc<dyn Storage>,
     bell: Bell,
+}
+
+/// What is done with a window.
+#[derive(Clone, Copy, Debug)]
+pub enum Access {
+    Write(Option<Sieve>),
+    Read,
 }
 
 /// A window that has been stored.
@@ -55,9 +61,14 @@ impl Writer {
         let (jobs, todo) = mpsc::channel::<Job>();
         let (report, done) = mpsc::channel();
         let work = move || {
-            for job in todo {
-                let result =
-                    job.requests.iter().try_for_each(|request| request.run(job.direction, &*job.storage));
+            let mut scratch = Vec::new();
+            for mut job in todo {
+                let result = match job.access {
+                    Access::Write(sieve) => {
+                        store::write_all(&*job.storage, &mut job.requests, sieve, &mut scratch)
+                    }
+                    Access::Read => store::read_all(&*job.storage, &mut job.requests, &mut scratch),
+                };
                 if report.send(Done { window: job.window, result }).is_err() {
                     return;
                 }
@@ -79,7 +90,7 @@ impl Writer {
         arena: &Arena,
         storage: &Arc<dyn Storage>,
         window: WindowId,
-        direction: Direction,
+        access: Access,
         slot: usize,
         extents: &[BufferExtent],
     ) -> Result<(), Error> {
@@ -91,7 +102,7 @@ impl Writer {
         };
         let requests = extents.iter().map(request).collect::<Result<_, Error>>()?;
         let storage = Arc::clone(storage);
-        let job = Job { window, direction, requests, storage, bell: Bell(arena.doorbell()?) };
+        let job = Job { window, access, requests, storage, bell: Bell(arena.doorbell()?) };
         self.busy += 1;
         // The thread ends only with this sender.
         let _ = self.jobs.as_ref().map(|jobs| jobs.send(job));
@@ -112,14 +123,18 @@ impl Writer {
     }
 }
 
-impl Request {
-    fn run(&self, direction: Direction, storage: &dyn Storage) -> Result<(), i32> {
+impl Extents for Vec<Request> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn place(&self, i: usize) -> (u64, usize) {
+        (self[i].file, self[i].len)
+    }
+
+    fn bytes(&mut self, i: usize) -> &mut [u8] {
         // SAFETY: the buffer is the thread's until the window is reported.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(self.start, self.len) };
-        match direction {
-            Direction::Write => store::write(storage, self.file, bytes),
-            Direction::Read => store::read(storage, self.file, bytes),
-        }
+        unsafe { std::slice::from_raw_parts_mut(self[i].start, self[i].len) }
     }
 }
 

@@ -45,6 +45,25 @@ impl Comm {
         Ok(Self::adopt(mpi, constants, copy, count_max)?)
     }
 
+    /// # Safety
+    /// `raw` is a live intra-communicator of this MPI that is ours from now on, and this is a thread that may call MPI.
+    pub unsafe fn given(mpi: &'static Mpi, raw: RawComm, count_max: usize) -> Result<Self, BindError> {
+        Ok(Self::adopt(mpi, mpi.constants()?, raw.0, count_max)?)
+    }
+
+    /// Whether another communicator has the same members in the same order.
+    ///
+    /// # Safety
+    /// `raw` is a live communicator of the same MPI.
+    pub unsafe fn is_congruent(&self, raw: RawComm) -> bool {
+        let mut result = c_int::MAX;
+        // SAFETY: two live communicators and a place to write to.
+        let code =
+            unsafe { (self.mpi.fns.MPI_Comm_compare)(self.handle, self.mpi.abi().clean(raw.0), &mut result) };
+        // MPI_IDENT and MPI_CONGRUENT come first in every ABI but the standard's, which has 201 and 202.
+        code == 0 && (result == 0 || result == 1 || result == 201 || result == 202)
+    }
+
     pub fn rank(&self) -> usize {
         self.rank
     }

@@ -217,6 +217,7 @@ functions! {
     MPI_Comm_rank(Handle, *mut c_int);
     MPI_Comm_size(Handle, *mut c_int);
     MPI_Comm_test_inter(Handle, *mut c_int);
+    MPI_Comm_compare(Handle, Handle, *mut c_int);
     MPI_Comm_dup(Handle, *mut Handle);
     MPI_Comm_split(Handle, c_int, c_int, *mut Handle);
     MPI_Comm_split_type(Handle, c_int, c_int, Handle, *mut Handle);

@@ -71,6 +71,34 @@ impl MpiRanks {
         Ok(Self::on(comm, None, node, options)?)
     }
 
+    /// The same on a communicator that is given to us, to be freed by us. Collective.
+    ///
+    /// # Safety
+    /// `comm` is a live intra-communicator of this MPI that nobody else uses, and this thread may call MPI.
+    pub unsafe fn adopt(mpi: &'static Mpi, comm: RawComm, options: Options) -> Result<Self, BindError> {
+        // SAFETY: promised by the caller.
+        let comm = unsafe { Comm::given(mpi, comm, options.count_max) }?;
+        Ok(Self::on(comm, None, None, options)?)
+    }
+
+    /// Frees a communicator that is given to us and not needed. Collective.
+    ///
+    /// # Safety
+    /// As for [`MpiRanks::adopt`].
+    pub unsafe fn decline(mpi: &'static Mpi, comm: RawComm) -> Result<(), BindError> {
+        // SAFETY: promised by the caller.
+        Ok(unsafe { Comm::given(mpi, comm, usize::MAX) }?.free()?)
+    }
+
+    /// Whether `comm` has the same members in the same order.
+    ///
+    /// # Safety
+    /// `comm` is a live communicator of the same MPI, and this thread may call MPI.
+    pub unsafe fn are_members(&self, comm: RawComm) -> bool {
+        // SAFETY: promised by the caller.
+        unsafe { self.comm.is_congruent(comm) }
+    }
+
     /// Our own communicator, for callers who know which MPI it belongs to. It lives as long as the group.
     pub fn raw(&self) -> RawComm {
         RawComm(self.comm.handle())

@@ -44,7 +44,11 @@ pub fn run() -> Result<()> {
 /// Codes whose way of writing HDF5 alone handles badly.
 const KERNELS: [(&str, &str, &str); 2] = [
     ("FLASH checkpoint, the variable fastest in memory", "flash", "--size 400K --memory fastest --steps 3"),
-    ("HACC particles, an array of structures written by columns", "hacc", "--form columns --size 400K --steps 3"),
+    (
+        "HACC particles, an array of structures written by columns",
+        "hacc",
+        "--form columns --size 400K --steps 3",
+    ),
 ];
 
 /// One kernel both ways: the same file, and how long the program was busy with it.
@@ -76,7 +80,10 @@ fn show(kernels: &Kernels, same: &Path, dir: &Path, title: &str, kernel: &str, a
     }
     let verdict = native(Run::new(same)).args(jobs.iter().map(|job| &job.file)).limit(LIMIT).run()?;
     ensure!(verdict.success(), "the two files differ:\n{}", verdict.explain());
-    println!("demo: the two files are equal; through Sago it took {:.2} of the time", seconds[1] / seconds[0]);
+    println!(
+        "demo: the two files are equal; through Sago it took {:.2} of the time",
+        seconds[1] / seconds[0]
+    );
     Ok(())
 }
 

@@ -21,6 +21,7 @@ macro_rules! scenarios {
 scenarios![
     "laptop",
     "racks",
+    "racks-placed",
     "fattree",
     "mira-micro-1024",
     "mira-hacc-1024",

@@ -5,6 +5,7 @@ mod arguments;
 mod complaint;
 mod explain;
 mod json;
+mod sim;
 
 use complaint::Complaint;
 use std::io::Write;
@@ -14,6 +15,7 @@ const USAGE: &str = "\
 sago: topology-aware aggregation for HDF5
 
   sago explain --machine TEXT --pattern TEXT [--options TEXT]   the plan for a job, without running it
+  sago sim SCENARIO | sweep | papers                            the same job on a modelled machine, beside MPI-IO
   sago help [COMMAND]                                           this text, or that of a command
 ";
 
@@ -37,6 +39,8 @@ fn main() -> ExitCode {
 fn dispatch(command: &str, rest: &[String], out: &mut impl Write) -> Result<(), Complaint> {
     match (command, rest.first().map(String::as_str)) {
         ("explain", _) => explain::run(rest, out),
+        ("sim", _) => sim::run(rest, out),
+        ("help", Some("sim")) => complaint::printed(write!(out, "{}", sim::USAGE)),
         ("help", Some("explain")) => complaint::printed(write!(out, "{}", explain::USAGE)),
         ("help" | "--help" | "-h", _) => complaint::printed(write!(out, "{USAGE}")),
         (other, _) => Err(Complaint::plain(format!("sago: there is no command `{other}`\n\n{USAGE}"))),

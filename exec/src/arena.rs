@@ -43,7 +43,8 @@ impl Room {
         (LINE + self.slots * SLOT).next_multiple_of(Self::PAGE)
     }
 
-    fn bytes(self) -> usize {
+    /// What a rank holds.
+    pub fn bytes(self) -> usize {
         self.data() + self.slots * 2 * self.buffer_bytes
     }
 
@@ -98,6 +99,25 @@ impl Arena {
         let at = self.place(slot, buffer) + blocks.buffer as usize;
         self.shared.gather(self.number(from)?, at, blocks.len as usize, blocks.stride as usize, into)?;
         Ok(())
+    }
+
+    /// Copies bytes that came from another node into a buffer of ours.
+    pub fn put_own(&self, slot: usize, buffer: u32, blocks: &Blocks, bytes: &[u8]) -> Result<(), Error> {
+        let at = self.place(slot, buffer).saturating_add(blocks.buffer as usize);
+        self.shared.scatter(self.me, at, blocks.len as usize, blocks.stride as usize, bytes)?;
+        Ok(())
+    }
+
+    /// Copies bytes that another node wants out of a buffer of ours.
+    pub fn get_own(&self, slot: usize, buffer: u32, blocks: &Blocks, into: &mut [u8]) -> Result<(), Error> {
+        let at = self.place(slot, buffer).saturating_add(blocks.buffer as usize);
+        self.shared.gather(self.me, at, blocks.len as usize, blocks.stride as usize, into)?;
+        Ok(())
+    }
+
+    /// Whether a rank is on this node.
+    pub fn is_near(&self, rank: Rank) -> bool {
+        self.local[rank.index()].is_some()
     }
 
     /// Tells an aggregator that bytes are in its buffer, or out of it.

@@ -6,18 +6,20 @@
 
 use crate::Error;
 use crate::arena::Arena;
+use crate::far::{Far, News, Parcel, Source, split};
 use crate::memory::{Lent, Taken};
 use crate::prepare::Prepared;
 use crate::stats::Stats;
-use crate::store;
-use crate::writer::Writer;
+use crate::store::{self, Extents, Sieve};
+use crate::writer::{Access, Writer};
 use sago_core::declare::{Declared, Direction};
 use sago_core::engine::{Action, Engine, Verdict};
 use sago_core::ids::Rank;
 use sago_core::schedule::{Blocks, BufferExtent, WindowId};
 use sago_mpi::{Reduce, Transport, copy};
 use sago_storage::Storage;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The caller's memory, by direction.
@@ -29,11 +31,16 @@ pub enum Memory<'a, 'm> {
 pub struct Drive<'a, 'm> {
     pub ranks: &'a dyn Transport,
     pub arena: &'a Arena,
-    pub storage: &'a dyn Storage,
+    /// There if the ranks are on several nodes and have bytes for each other.
+    pub far: Option<&'a mut Far>,
+    pub storage: &'a Arc<dyn Storage>,
     /// There if this rank is an aggregator.
     pub writer: Option<&'a mut Writer>,
     /// Room for bytes that are packed before they are written.
     pub pack: &'a mut Vec<u8>,
+    pub scratch: &'a mut Vec<u8>,
+    /// Whether, and how, small extents are written together.
+    pub sieve: Option<Sieve>,
     pub prepared: &'a Prepared,
     pub declared: &'a Declared,
     pub memory: Memory<'a, 'm>,
@@ -49,6 +56,8 @@ struct Seen {
     parts: Vec<Part>,
     /// For each part of others that we have bytes in.
     released: BTreeMap<(u32, u32), (u32, bool)>,
+    /// For each window that is on its way from another node, the blocks that are still to come.
+    coming: BTreeMap<WindowId, VecDeque<Blocks>>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -67,30 +76,42 @@ impl Drive<'_, '_> {
         loop {
             match engine.poll() {
                 Action::Put { window, to: with, .. } | Action::Get { window, from: with, .. } => {
-                    let moved = self.move_bytes(window, with)?;
-                    engine.handle_moved(window, moved)?;
+                    if self.arena.is_near(with) {
+                        let moved = self.move_bytes(window, with)?;
+                        engine.handle_moved(window, moved)?;
+                    } else {
+                        self.post_move(window, with, &mut seen)?;
+                    }
+                    self.look_far(&mut engine, &mut seen)?;
                 }
                 Action::Notify { window, to, bytes, ok } if to == me => {
                     engine.handle_arrived(window, bytes, ok)?
                 }
-                Action::Notify { window, to, bytes, ok } => {
+                Action::Notify { window, to, bytes, ok } if self.arena.is_near(to) => {
                     let slot = self.prepared.slot(window.area, window.part);
                     self.arena.arrive(to, slot, window.buffer(), bytes, ok)?;
+                }
+                Action::Notify { window, to, bytes, ok } => {
+                    self.post(to, Parcel::Note(News::Arrived { window, bytes, ok }))?;
                 }
                 Action::Write { window } | Action::Read { window } => self.store(window, direction)?,
                 Action::Release { area, part, rounds, ok } => {
                     let slot = self.prepared.slot(area, part);
-                    seen.parts[slot].rounds = rounds;
-                    self.release(slot, rounds, ok)?;
-                    if self.prepared.senders[slot].contains(&me) {
+                    let before = std::mem::replace(&mut seen.parts[slot].rounds, rounds);
+                    self.release((area, part), before, rounds, ok)?;
+                    if self.prepared.senders[slot].iter().any(|sender| sender.rank == me) {
                         engine.handle_released(area, part, rounds, ok)?;
                     }
                 }
                 Action::WriteOwn { own, window, .. } | Action::ReadOwn { own, window, .. } => {
                     let stored = self.store_own(own, window)?;
                     engine.handle_own_stored(stored)?;
+                    self.look_far(&mut engine, &mut seen)?;
                 }
                 Action::Agree { verdict } => {
+                    while self.far.as_ref().is_some_and(|far| !far.is_idle()) {
+                        self.wait(&mut engine, &mut seen)?;
+                    }
                     let mut number = [verdict.encode()];
                     let ranks = self.ranks;
                     self.stats.time(|s| &mut s.agreeing, || ranks.allreduce(Reduce::Min, &mut number))?;
@@ -105,27 +126,43 @@ impl Drive<'_, '_> {
     fn first_sight(&self, me: Rank) -> Seen {
         let parts = vec![Part::default(); self.prepared.schedule.duties.len()];
         let windows = self.prepared.schedule.sends.iter().flat_map(|sends| sends.windows());
-        let others = windows.filter(|(_, to, _)| *to != me);
+        let others = windows.filter(|(_, to, _)| *to != me && self.arena.is_near(*to));
         let released = others.map(|(window, ..)| ((window.area, window.part), (0, true))).collect();
-        Seen { parts, released }
+        Seen { parts, released, coming: BTreeMap::new() }
     }
 
     /// Looks for what has happened until something has; sleeps in between.
     fn wait(&mut self, engine: &mut Engine, seen: &mut Seen) -> Result<(), Error> {
-        let bell = self.arena.doorbell()?;
+        let (arena, ranks) = (self.arena, self.ranks);
+        let bell = arena.doorbell()?;
         loop {
             let rung = bell.get();
             if self.look(engine, seen)? {
                 return Ok(());
             }
-            let ranks = self.ranks;
-            self.stats.time(|s| &mut s.waiting, || ranks.wait(bell, &|value| value != rung))?;
+            let start = Instant::now();
+            if self.far.is_none() {
+                ranks.wait(bell, &|value| value != rung)?;
+                self.stats.waiting += start.elapsed();
+                continue;
+            }
+            // Other nodes cannot ring the bell.
+            let mut verdict = Ok(false);
+            let mut ready = || {
+                verdict = self.look_far(engine, seen);
+                Ok(!matches!(verdict, Ok(false)))
+            };
+            ranks.watch(bell, rung, &mut ready)?;
+            self.stats.waiting += start.elapsed();
+            if verdict? {
+                return Ok(());
+            }
         }
     }
 
     /// Tells the engine what has happened since the last look; whether anything has.
     fn look(&mut self, engine: &mut Engine, seen: &mut Seen) -> Result<bool, Error> {
-        let mut news = false;
+        let mut news = self.look_far(engine, seen)?;
         while let Some(done) = self.writer.as_mut().and_then(|writer| writer.poll()) {
             engine.handle_stored(done.window, done.result)?;
             news = true;
@@ -182,6 +219,66 @@ impl Drive<'_, '_> {
         Ok(Ok(()))
     }
 
+    fn post(&mut self, to: Rank, parcel: Parcel) -> Result<(), Error> {
+        self.far.as_mut().ok_or(Error::Elsewhere { rank: to })?.post(to.index(), parcel)
+    }
+
+    /// Lets this rank's bytes of a window go to, or come from, another node.
+    fn post_move(&mut self, window: WindowId, with: Rank, seen: &mut Seen) -> Result<(), Error> {
+        let layout = &self.prepared.plan.areas[window.area as usize].layout;
+        let sends = self.prepared.schedule.sends_of(window.area).ok_or(Error::Garbled)?;
+        let blocks: VecDeque<Blocks> = sends.blocks(layout, self.declared, window).collect();
+        match self.declared.direction() {
+            Direction::Write => self.post(with, Parcel::Put { window, blocks }),
+            Direction::Read => {
+                seen.coming.insert(window, blocks.clone());
+                self.post(with, Parcel::Want { window, blocks })
+            }
+        }
+    }
+
+    /// Sends to other nodes what can be sent, and takes what has come from them; whether anything has happened.
+    fn look_far(&mut self, engine: &mut Engine, seen: &mut Seen) -> Result<bool, Error> {
+        let Some(far) = self.far.as_mut() else { return Ok(false) };
+        let start = Instant::now();
+        let mut put = Vec::new();
+        let source = Sources { memory: &self.memory, arena: self.arena, prepared: self.prepared };
+        let sent = far.send(&source, &mut put)?;
+        let mut news = sent > 0;
+        put.into_iter().try_for_each(|window| engine.handle_moved(window, Ok(())))?;
+        while let Some((from, told, bytes)) = far.receive()? {
+            news = true;
+            match told {
+                News::Stale => {}
+                News::Arrived { window, bytes, ok } => engine.handle_arrived(window, bytes, ok)?,
+                News::Released { area, part, rounds, ok } => {
+                    engine.handle_released(area, part, rounds, ok)?
+                }
+                News::Bytes { window, blocks } => {
+                    let slot = self.prepared.slot(window.area, window.part);
+                    unpack(self.arena, (slot, window.buffer()), &blocks, bytes)?;
+                }
+                News::Wanted { window, blocks } => {
+                    far.post(from, Parcel::Give { window, blocks: blocks.into() })?;
+                }
+                News::Given { window } => {
+                    let coming = seen.coming.get_mut(&window).ok_or(Error::Garbled)?;
+                    let Memory::Taken(memory) = &mut self.memory else { return Err(Error::Garbled) };
+                    accept(coming, bytes, memory)?;
+                    if coming.is_empty() {
+                        seen.coming.remove(&window);
+                        engine.handle_moved(window, Ok(()))?;
+                    }
+                }
+            }
+        }
+        if news {
+            self.stats.far_bytes += sent;
+            self.stats.exchanging += start.elapsed();
+        }
+        Ok(news)
+    }
+
     /// Gives a window to the I/O thread.
     fn store(&mut self, window: WindowId, direction: Direction) -> Result<(), Error> {
         let slot = self.prepared.slot(window.area, window.part);
@@ -190,21 +287,39 @@ impl Drive<'_, '_> {
         extents.iter_mut().for_each(|extent| extent.file = extent.file.wrapping_add(self.shift));
         self.count(&extents);
         self.stats.rounds += 1;
+        let access = match direction {
+            Direction::Write => Access::Write(self.sieve),
+            Direction::Read => Access::Read,
+        };
         // SAFETY: the engine asks to store a window when its bytes have arrived (or its last readers are gone), and
         // lets nobody touch the buffer before it is told that the window is stored; `Session` settles the writer
         // before the arena goes.
         unsafe {
-            self.writer.as_mut().ok_or(Error::Garbled)?.start(self.arena, window, direction, slot, &extents)
+            self.writer.as_mut().ok_or(Error::Garbled)?.start(
+                self.arena,
+                self.storage,
+                window,
+                access,
+                slot,
+                &extents,
+            )
         }
     }
 
-    fn release(&mut self, slot: usize, rounds: u32, ok: bool) -> Result<(), Error> {
+    /// Tells those who need to know. Nothing goes to another node that nobody there waits for: a rank that is done
+    /// does not look for it any more.
+    fn release(&mut self, (area, part): (u32, u32), before: u32, rounds: u32, ok: bool) -> Result<(), Error> {
+        let slot = self.prepared.slot(area, part);
         self.arena.release(slot, rounds, ok)?;
-        let me = Rank(self.ranks.rank() as u32);
-        self.prepared.senders[slot]
-            .iter()
-            .filter(|rank| **rank != me)
-            .try_for_each(|rank| self.arena.ring(*rank))
+        let (me, prepared) = (Rank(self.ranks.rank() as u32), self.prepared);
+        for sender in prepared.senders[slot].iter().filter(|sender| sender.rank != me) {
+            if self.arena.is_near(sender.rank) {
+                self.arena.ring(sender.rank)?;
+            } else if before < sender.needs(self.declared.direction()) {
+                self.post(sender.rank, Parcel::Note(News::Released { area, part, rounds, ok }))?;
+            }
+        }
+        Ok(())
     }
 
     /// Stores a window of this rank's own bytes: straight from its memory where they lie there as in the file, else by
@@ -215,10 +330,10 @@ impl Drive<'_, '_> {
         self.count(&extents);
         let start = Instant::now();
         let place = |extent: &BufferExtent| extent.buffer as usize..(extent.buffer + extent.len) as usize;
-        let (storage, shift, pack) = (self.storage, self.shift, &mut *self.pack);
+        let (storage, shift, pack) = (&**self.storage, self.shift, &mut *self.pack);
         let result = match &mut self.memory {
             Memory::Lent(memory) => {
-                let mut bytes = straight(work.blocks(self.declared, window), memory);
+                let bytes = straight(work.blocks(self.declared, window), memory);
                 if bytes.is_none() {
                     for blocks in work.blocks(self.declared, window) {
                         let from = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
@@ -229,7 +344,11 @@ impl Drive<'_, '_> {
                             from,
                         );
                     }
-                    bytes = Some(pack);
+                    let alone = self.sieve.filter(|_| self.ranks.size() == 1);
+                    let mut packed = Packed { pack, extents: &extents, shift };
+                    let result = store::write_all(storage, &mut packed, alone, self.scratch);
+                    self.stats.storing += start.elapsed();
+                    return Ok(result);
                 }
                 let bytes = bytes.unwrap_or_default();
                 extents
@@ -237,9 +356,8 @@ impl Drive<'_, '_> {
                     .try_for_each(|e| store::write(storage, e.file.wrapping_add(shift), &bytes[place(e)]))
             }
             Memory::Taken(memory) => {
-                let mut read =
-                    |e: &BufferExtent| store::read(storage, e.file.wrapping_add(shift), &mut pack[place(e)]);
-                let result = extents.iter().try_for_each(&mut read);
+                let mut packed = Packed { pack, extents: &extents, shift };
+                let result = store::read_all(storage, &mut packed, self.scratch);
                 for blocks in work.blocks(self.declared, window) {
                     let into = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
                     copy::gather(room(pack, &blocks)?, blocks.len as usize, blocks.stride as usize, into);
@@ -255,6 +373,75 @@ impl Drive<'_, '_> {
         self.stats.requests += extents.len() as u64;
         self.stats.stored_bytes += extents.iter().map(|extent| extent.len).sum::<u64>();
     }
+}
+
+/// Extents in the buffer for a rank's own bytes.
+struct Packed<'p> {
+    pack: &'p mut [u8],
+    extents: &'p [BufferExtent],
+    shift: u64,
+}
+
+impl Extents for Packed<'_> {
+    fn len(&self) -> usize {
+        self.extents.len()
+    }
+
+    fn place(&self, i: usize) -> (u64, usize) {
+        (self.extents[i].file.wrapping_add(self.shift), self.extents[i].len as usize)
+    }
+
+    fn bytes(&mut self, i: usize) -> &mut [u8] {
+        let BufferExtent { buffer, len, .. } = self.extents[i];
+        &mut self.pack[buffer as usize..(buffer + len) as usize]
+    }
+}
+
+/// Where the bytes for other nodes are.
+struct Sources<'s, 'a, 'm> {
+    memory: &'s Memory<'a, 'm>,
+    arena: &'s Arena,
+    prepared: &'s Prepared,
+}
+
+impl Source for Sources<'_, '_, '_> {
+    fn lent(&self, blocks: &Blocks, to: &mut Vec<u8>) -> Result<(), Error> {
+        let Memory::Lent(memory) = self.memory else { return Err(Error::Garbled) };
+        to.extend_from_slice(memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?);
+        Ok(())
+    }
+
+    fn buffered(&self, window: WindowId, blocks: &Blocks, to: &mut Vec<u8>) -> Result<(), Error> {
+        let start = to.len();
+        to.resize(start + blocks.bytes() as usize, 0);
+        let slot = self.prepared.slot(window.area, window.part);
+        self.arena.get_own(slot, window.buffer(), blocks, &mut to[start..])
+    }
+}
+
+/// Bytes from another node, into our buffer.
+fn unpack(
+    arena: &Arena,
+    (slot, buffer): (usize, u32),
+    blocks: &[Blocks],
+    mut bytes: &[u8],
+) -> Result<(), Error> {
+    for blocks in blocks {
+        let now = bytes.split_off(..blocks.bytes() as usize).ok_or(Error::Garbled)?;
+        arena.put_own(slot, buffer, blocks, now)?;
+    }
+    if bytes.is_empty() { Ok(()) } else { Err(Error::Garbled) }
+}
+
+/// Bytes from another node, to the places that wait for them.
+fn accept(coming: &mut VecDeque<Blocks>, mut bytes: &[u8], memory: &mut Taken<'_>) -> Result<(), Error> {
+    while !bytes.is_empty() {
+        let (now, rest) = split(coming.pop_front().ok_or(Error::Garbled)?, bytes.len() as u64);
+        rest.into_iter().rev().flatten().for_each(|rest| coming.push_front(rest));
+        let from = bytes.split_off(..now.bytes() as usize).ok_or(Error::Garbled)?;
+        memory.at(now.source, now.bytes()).ok_or(Error::NoSuchBytes)?.copy_from_slice(from);
+    }
+    Ok(())
 }
 
 /// The window's bytes where they are, if they lie in the rank's memory as they do in the buffer: one block at its start.

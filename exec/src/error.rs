@@ -15,8 +15,6 @@ pub enum Error {
     Plan(PlanError),
     /// A rank cannot take part.
     Refused { rank: usize, reason: String },
-    /// The ranks are on several nodes, between which this crate does not move bytes yet.
-    SeveralNodes,
     /// The ranks can no longer talk to each other.
     Ranks(sago_mpi::Error),
     /// A message that makes no sense.
@@ -46,7 +44,6 @@ impl fmt::Display for Error {
             }
             Self::Plan(error) => error.fmt(f),
             Self::Refused { rank, reason } => write!(f, "rank {rank}: {reason}"),
-            Self::SeveralNodes => write!(f, "the ranks are on several nodes; only one is supported"),
             Self::Ranks(error) => error.fmt(f),
             Self::Garbled => write!(f, "a message between ranks makes no sense"),
             Self::Misuse(misuse) => misuse.fmt(f),

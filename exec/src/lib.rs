@@ -4,8 +4,10 @@
 //! Invariant: all ranks return from a commit with the same verdict.
 
 mod arena;
+mod calibrate;
 mod drive;
 mod error;
+mod far;
 mod memory;
 mod prepare;
 mod session;
@@ -14,6 +16,7 @@ mod store;
 mod wire;
 mod writer;
 
+pub use calibrate::{Measured, cache_folder};
 pub use error::Error;
 pub use memory::{Lent, Taken};
 pub use session::{Session, Setting};

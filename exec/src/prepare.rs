@@ -4,7 +4,7 @@
 
 use crate::Error;
 use crate::wire::{Garbled, Reader, Writer};
-use sago_core::declare::{Declared, Outline, Summary};
+use sago_core::declare::{Declared, Direction, Outline, Summary};
 use sago_core::extent::Run;
 use sago_core::ids::Rank;
 use sago_core::plan::{Job, Plan, plan};
@@ -18,9 +18,27 @@ pub struct Prepared {
     pub plan: Plan,
     pub schedule: RankSchedule,
     /// For each of the schedule's duties, the ranks that have bytes for it.
-    pub senders: Vec<Vec<Rank>>,
+    pub senders: Vec<Vec<Sender>>,
     /// For each area and part, which of its aggregator's buffers serve it.
     slots: Vec<Vec<usize>>,
+}
+
+/// A rank that has bytes for an aggregator, or wants some from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender {
+    pub rank: Rank,
+    /// The last round in which it has any.
+    last_round: u32,
+}
+
+impl Sender {
+    /// How many rounds must be released for it to go on to the end.
+    pub fn needs(&self, direction: Direction) -> u32 {
+        match direction {
+            Direction::Write => self.last_round.saturating_sub(1),
+            Direction::Read => self.last_round + 1,
+        }
+    }
 }
 
 impl Prepared {
@@ -45,6 +63,13 @@ impl Prepared {
     /// How many pairs of buffers the busiest aggregator needs.
     pub fn slots_max(&self) -> usize {
         self.slots.iter().flatten().max().map_or(0, |slot| slot + 1)
+    }
+
+    /// The other ranks that this one has bytes for, or from; some of them more than once.
+    pub fn partners(&self) -> impl Iterator<Item = Rank> {
+        let windows = self.schedule.sends.iter().flat_map(|sends| sends.windows());
+        let aggregators = windows.map(|(_, to, _)| to);
+        aggregators.chain(self.senders.iter().flatten().map(|sender| sender.rank))
     }
 
     /// The parts that `rank` is the aggregator of, in the order of its buffers.
@@ -106,17 +131,21 @@ fn add_duties(
     me: Rank,
     told: &Parts,
     schedule: &mut RankSchedule,
-) -> Result<Vec<Vec<Rank>>, Error> {
+) -> Result<Vec<Vec<Sender>>, Error> {
     let places: Vec<(u32, u32)> = Prepared::parts_of(plan, me).collect();
     let mut runs: Vec<Vec<Run>> = vec![Vec::new(); places.len()];
-    let mut senders: Vec<Vec<Rank>> = vec![Vec::new(); places.len()];
+    let mut senders: Vec<Vec<Sender>> = vec![Vec::new(); places.len()];
     for (rank, bytes) in told.iter().enumerate() {
         let mut reader = Reader::new(bytes);
         while !reader.is_empty() {
             let place = (reader.word()? as u32, reader.word()? as u32);
             let at = places.binary_search(&place).map_err(|_| Garbled)?;
-            runs[at].extend(reader.runs()?);
-            senders[at].push(Rank(rank as u32));
+            let told = reader.runs()?;
+            let layout = &plan.areas[place.0 as usize].layout;
+            let end = told.iter().map(|run| run.end()).max().ok_or(Garbled)?;
+            let (_, last_round) = layout.place(layout.window_at(end - 1));
+            senders[at].push(Sender { rank: Rank(rank as u32), last_round });
+            runs[at].extend(told);
         }
     }
     let numbered = places.into_iter().zip(runs);

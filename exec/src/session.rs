@@ -4,15 +4,17 @@
 use crate::Error;
 use crate::arena::{Arena, Room};
 use crate::drive::{Drive, Memory};
+use crate::far::Far;
 use crate::memory::{Lent, Taken};
 use crate::prepare::Prepared;
 use crate::stats::Stats;
+use crate::store::Sieve;
 use crate::writer::Writer;
 use sago_core::config::Config;
 use sago_core::cost::Calibration;
 use sago_core::declare::{Declared, Direction, Shift};
 use sago_core::engine::Verdict;
-use sago_core::ids::NodeId;
+use sago_core::ids::{NodeId, Rank};
 use sago_core::plan::{Job, StorageFacts};
 use sago_core::topology::Machine;
 use sago_mpi::{Reduce, Transport};
@@ -28,6 +30,9 @@ pub struct Setting {
     pub calibration: Calibration,
 }
 
+/// Longer holes between extents are never bridged.
+const GAP_BYTES_MAX: u64 = 4096;
+
 pub struct Session {
     ranks: Box<dyn Transport>,
     node: Box<dyn Transport>,
@@ -39,7 +44,10 @@ pub struct Session {
     last: Option<Last>,
     writer: Option<Writer>,
     arena: Option<Arena>,
+    far: Option<Far>,
     pack: Vec<u8>,
+    scratch: Vec<u8>,
+    exclusive: bool,
     stats: Stats,
 }
 
@@ -53,11 +61,7 @@ impl Session {
     /// Collective. The session talks in a group of its own with the same ranks.
     pub fn open(ranks: &dyn Transport, storage: Arc<dyn Storage>, setting: Setting) -> Result<Self, Error> {
         let ranks = ranks.split(Some(0), ranks.rank() as u32)?.ok_or(Error::Garbled)?;
-        if !ranks.one_node() {
-            return Err(Error::SeveralNodes);
-        }
-        let node = ranks.split_by_node()?;
-        let nodes = ranks.nodes()?;
+        let (node, nodes) = find_nodes(&*ranks)?;
         let here = nodes[ranks.rank()];
         let mut count = 0;
         let number = |node: &usize| {
@@ -67,18 +71,44 @@ impl Session {
             })
         };
         let local: Vec<Option<usize>> = nodes.iter().map(number).collect();
-        let placed: Vec<NodeId> = nodes.iter().map(|node| NodeId(*node as u32)).collect();
-        let machine = match setting.config.machine.as_str() {
-            "" => Machine::unknown(placed),
-            text => {
-                let machine: Result<Machine, _> = text.parse();
-                let refused =
-                    |error| Error::Refused { rank: ranks.rank(), reason: format!("in the machine: {error}") };
-                machine.map_err(refused)?.with_ranks(placed)
-            }
-        };
-        let (last, writer, arena, pack, stats) = (None, None, None, Vec::new(), Stats::default());
-        Ok(Self { ranks, node, storage, setting, machine, local, last, writer, arena, pack, stats })
+        let machine = machine(&setting.config, &nodes)?;
+        let (last, writer, arena, far, pack) = (None, None, None, None, Vec::new());
+        let stats = Stats::default();
+        let (scratch, exclusive) = (Vec::new(), false);
+        Ok(Self {
+            ranks,
+            node,
+            storage,
+            setting,
+            machine,
+            local,
+            last,
+            writer,
+            arena,
+            far,
+            pack,
+            scratch,
+            exclusive,
+            stats,
+        })
+    }
+
+    /// Goes on with another file, with the buffers, the thread and the plan that are there. All ranks turn to it, but need
+    /// not wait for each other.
+    pub fn turn_to(&mut self, storage: Arc<dyn Storage>) {
+        self.storage = storage;
+    }
+
+    /// Says that nobody but these ranks writes to the file while they commit. Then small extents that lie close together
+    /// are written at once with what is between them, where all ranks see the same file at once: on one node.
+    pub fn set_exclusive(&mut self) {
+        self.exclusive = self.ranks.one_node();
+    }
+
+    /// Not where another rank writes its own bytes directly: they may lie between those of an aggregator.
+    fn sieve(&self, prepared: &Prepared) -> Option<Sieve> {
+        let one_writes = prepared.plan.frame.direct.is_empty() || self.ranks.size() == 1;
+        (self.exclusive && one_writes).then_some(Sieve { gap_bytes_max: GAP_BYTES_MAX })
     }
 
     /// Writes what the ranks declare. Collective; all ranks return with the same verdict.
@@ -144,7 +174,9 @@ impl Session {
             calibration: self.setting.calibration,
         };
         let prepared = Prepared::new(&*self.ranks, &job, &declared)?;
-        self.make_room(&prepared)?;
+        let room = self.make_room(&prepared);
+        self.ranks.agree(room.map_err(|error| error.to_string()))?;
+        self.meet_partners(&prepared)?;
         self.last = Some(Last { declared, prepared });
         Ok(0)
     }
@@ -154,7 +186,7 @@ impl Session {
         self.setting.config.stripe_bytes.or(self.setting.storage.stripe_bytes).unwrap_or(1)
     }
 
-    /// Buffers for a plan. Every rank knows what all need, so all grow, or none.
+    /// Buffers for a plan, and a thread that stores them. Every rank knows what all need, so on a node all grow, or none.
     fn make_room(&mut self, prepared: &Prepared) -> Result<(), Error> {
         let buffer_bytes = usize::try_from(prepared.plan.frame.settings.buffer_bytes).unwrap_or(usize::MAX);
         let needed = Room { slots: prepared.slots_max(), buffer_bytes };
@@ -167,20 +199,52 @@ impl Session {
         if !prepared.schedule.own.is_empty() {
             self.pack.resize(self.pack.len().max(buffer_bytes), 0);
         }
+        if self.writer.is_none() && !prepared.schedule.duties.is_empty() {
+            self.writer = Some(Writer::new()?);
+        }
+        Ok(())
+    }
+
+    /// Ways to the ranks on other nodes that this rank has bytes in common with. Partners stay partners.
+    fn meet_partners(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        if self.local.iter().all(Option::is_some) {
+            return Ok(());
+        }
+        let far = |rank: &Rank| self.local[rank.index()].is_none();
+        let mut partners: Vec<usize> = prepared.partners().filter(far).map(Rank::index).collect();
+        let known = self.far.as_ref().map_or(&[][..], Far::partners);
+        let unknown = partners.iter().any(|rank| known.binary_search(rank).is_err());
+        let mut vote = [u64::from(unknown)];
+        self.ranks.allreduce(Reduce::Max, &mut vote)?;
+        if vote[0] == 0 {
+            return Ok(());
+        }
+        partners.extend(known);
+        partners.sort_unstable();
+        partners.dedup();
+        if let Some(far) = self.far.take() {
+            far.close()?;
+        }
+        let buffer_bytes = usize::try_from(prepared.plan.frame.settings.buffer_bytes).unwrap_or(usize::MAX);
+        self.far = Some(Far::new(&*self.ranks, partners, buffer_bytes)?);
         Ok(())
     }
 
     fn drive(&mut self, shift: u64, memory: Memory<'_, '_>) -> Result<Verdict, Error> {
         let (Some(last), Some(arena)) = (&self.last, &self.arena) else { return Err(Error::Garbled) };
-        if self.writer.is_none() && !last.prepared.schedule.duties.is_empty() {
-            self.writer = Some(Writer::new(Arc::clone(&self.storage))?);
+        if let Some(far) = &mut self.far {
+            far.begin(self.stats.commits);
         }
+        let sieve = self.sieve(&last.prepared);
         let drive = Drive {
             ranks: &*self.ranks,
             arena,
-            storage: &*self.storage,
+            far: self.far.as_mut(),
+            storage: &self.storage,
             writer: self.writer.as_mut(),
             pack: &mut self.pack,
+            scratch: &mut self.scratch,
+            sieve,
             prepared: &last.prepared,
             declared: &last.declared,
             memory,
@@ -188,6 +252,12 @@ impl Session {
             shift,
         };
         drive.run()
+    }
+
+    /// The memory that this rank holds for the session: its buffers, and what lies between it and other nodes.
+    pub fn memory_bytes(&self) -> usize {
+        let arena = self.arena.as_ref().map_or(0, |arena| arena.room().bytes());
+        arena + self.far.as_ref().map_or(0, Far::memory_bytes) + self.pack.capacity()
     }
 
     pub fn stats(&self) -> Stats {
@@ -198,7 +268,37 @@ impl Session {
     pub fn close(mut self) -> Result<(), Error> {
         self.writer = None;
         self.arena = None;
+        self.far.take().map_or(Ok(()), Far::close)?;
         self.node.close()?;
         Ok(self.ranks.close()?)
     }
+}
+
+/// The ranks that have memory in common with this one, and the node of every rank. Where MPI counts ranks to one node
+/// that cannot reach each other's memory, each rank is a node of its own.
+fn find_nodes(ranks: &dyn Transport) -> Result<(Box<dyn Transport>, Vec<usize>), Error> {
+    let node = ranks.split_by_node()?;
+    let mut shared = [u64::from(node.one_node())];
+    ranks.allreduce(Reduce::Min, &mut shared)?;
+    if shared[0] == 1 {
+        return Ok((node, ranks.nodes()?));
+    }
+    node.close()?;
+    let alone = ranks.split(Some(ranks.rank() as u32), 0)?.ok_or(Error::Garbled)?;
+    Ok((alone, (0..ranks.size()).collect()))
+}
+
+/// The machine as the options have it, or as far as it can be found out, with the ranks on their nodes.
+fn machine(config: &Config, nodes: &[usize]) -> Result<Machine, Error> {
+    let placed: Vec<NodeId> = nodes.iter().map(|node| NodeId(*node as u32)).collect();
+    if config.machine.is_empty() {
+        return Ok(Machine::unknown(placed));
+    }
+    let refused = |reason: String| Error::Refused { rank: 0, reason: format!("in the machine: {reason}") };
+    let machine: Machine = config.machine.parse().map_err(|error| refused(format!("{error}")))?;
+    let found = nodes.iter().max().map_or(0, |last| last + 1);
+    if found > machine.nodes() as usize {
+        return Err(refused(format!("it has {} nodes, and the ranks are on {found}", machine.nodes())));
+    }
+    Ok(machine.with_ranks(placed))
 }

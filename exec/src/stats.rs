@@ -10,11 +10,15 @@ pub struct Stats {
     pub reused: u64,
     pub planning: Duration,
     pub copying: Duration,
+    /// Sending to other nodes and taking what came from them.
+    pub exchanging: Duration,
     pub waiting: Duration,
     /// Storage calls of this rank's own bytes; those of an aggregator run beside the rest.
     pub storing: Duration,
     pub agreeing: Duration,
     pub copied_bytes: u64,
+    /// Sent to other nodes, with what goes along.
+    pub far_bytes: u64,
     pub stored_bytes: u64,
     pub requests: u64,
     pub rounds: u64,

@@ -40,6 +40,17 @@ impl Writer {
         self
     }
 
+    /// A writer that uses a buffer again.
+    pub fn onto(mut bytes: Vec<u8>) -> Self {
+        bytes.clear();
+        Self { bytes }
+    }
+
+    /// To append to.
+    pub fn bytes_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
     pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
@@ -53,6 +64,11 @@ pub struct Reader<'a> {
 impl<'a> Reader<'a> {
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
+    }
+
+    /// What has not been read.
+    pub const fn rest(&self) -> &'a [u8] {
+        self.bytes
     }
 
     pub const fn is_empty(&self) -> bool {

@@ -5,8 +5,7 @@
 
 use crate::Error;
 use crate::arena::Arena;
-use crate::store;
-use sago_core::declare::Direction;
+use crate::store::{self, Extents, Sieve};
 use sago_core::schedule::{BufferExtent, WindowId};
 use sago_mpi::Signal;
 use sago_storage::Storage;
@@ -24,9 +23,17 @@ pub struct Writer {
 /// One window to store.
 pub struct Job {
     window: WindowId,
-    direction: Direction,
+    access: Access,
     requests: Vec<Request>,
+    storage: Arc<dyn Storage>,
     bell: Bell,
+}
+
+/// What is done with a window.
+#[derive(Clone, Copy, Debug)]
+pub enum Access {
+    Write(Option<Sieve>),
+    Read,
 }
 
 /// A window that has been stored.
@@ -50,13 +57,18 @@ unsafe impl Send for Request {}
 unsafe impl Send for Bell {}
 
 impl Writer {
-    pub fn new(storage: Arc<dyn Storage>) -> std::io::Result<Self> {
+    pub fn new() -> std::io::Result<Self> {
         let (jobs, todo) = mpsc::channel::<Job>();
         let (report, done) = mpsc::channel();
         let work = move || {
-            for job in todo {
-                let result =
-                    job.requests.iter().try_for_each(|request| request.run(job.direction, &*storage));
+            let mut scratch = Vec::new();
+            for mut job in todo {
+                let result = match job.access {
+                    Access::Write(sieve) => {
+                        store::write_all(&*job.storage, &mut job.requests, sieve, &mut scratch)
+                    }
+                    Access::Read => store::read_all(&*job.storage, &mut job.requests, &mut scratch),
+                };
                 if report.send(Done { window: job.window, result }).is_err() {
                     return;
                 }
@@ -76,8 +88,9 @@ impl Writer {
     pub unsafe fn start(
         &mut self,
         arena: &Arena,
+        storage: &Arc<dyn Storage>,
         window: WindowId,
-        direction: Direction,
+        access: Access,
         slot: usize,
         extents: &[BufferExtent],
     ) -> Result<(), Error> {
@@ -88,7 +101,8 @@ impl Writer {
             Ok(Request { file: extent.file, start: bytes.as_mut_ptr(), len })
         };
         let requests = extents.iter().map(request).collect::<Result<_, Error>>()?;
-        let job = Job { window, direction, requests, bell: Bell(arena.doorbell()?) };
+        let storage = Arc::clone(storage);
+        let job = Job { window, access, requests, storage, bell: Bell(arena.doorbell()?) };
         self.busy += 1;
         // The thread ends only with this sender.
         let _ = self.jobs.as_ref().map(|jobs| jobs.send(job));
@@ -109,14 +123,18 @@ impl Writer {
     }
 }
 
-impl Request {
-    fn run(&self, direction: Direction, storage: &dyn Storage) -> Result<(), i32> {
+impl Extents for Vec<Request> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn place(&self, i: usize) -> (u64, usize) {
+        (self[i].file, self[i].len)
+    }
+
+    fn bytes(&mut self, i: usize) -> &mut [u8] {
         // SAFETY: the buffer is the thread's until the window is reported.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(self.start, self.len) };
-        match direction {
-            Direction::Write => store::write(storage, self.file, bytes),
-            Direction::Read => store::read(storage, self.file, bytes),
-        }
+        unsafe { std::slice::from_raw_parts_mut(self[i].start, self[i].len) }
     }
 }
 

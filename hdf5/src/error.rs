@@ -43,6 +43,25 @@ pub fn preserve<T>(library: &Library, work: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Like [`preserve`], for calls that may well fail: what they would print is not printed either.
+pub fn quietly<T>(library: &Library, work: impl FnOnce() -> T) -> T {
+    preserve(library, || {
+        let (mut print, mut data) = (None, std::ptr::null_mut());
+        // SAFETY: two places to write to.
+        let known = unsafe { (library.fns.H5Eget_auto2)(H5E_DEFAULT, &mut print, &mut data) };
+        if known < 0 {
+            // The program has set a function of the old kind, which cannot be asked for: then it runs.
+            return work();
+        }
+        // SAFETY: no function, no data.
+        unsafe { (library.fns.H5Eset_auto2)(H5E_DEFAULT, None, std::ptr::null_mut()) };
+        let result = work();
+        // SAFETY: what was there before.
+        unsafe { (library.fns.H5Eset_auto2)(H5E_DEFAULT, print, data) };
+        result
+    })
+}
+
 /// Whether the stack has entries: HDF5 is on its way back from a failure.
 pub fn pending(library: &Library) -> bool {
     // SAFETY: a plain value. It is one of the few functions that leave the stack alone.

@@ -24,6 +24,11 @@ impl PropertyList {
         }
     }
 
+    /// Takes over an identifier.
+    pub fn adopt(library: &'static Library, id: hid_t) -> Result<Self, Error> {
+        if id >= 0 { Ok(Self { library, id }) } else { Err(Error::Reported) }
+    }
+
     pub fn id(&self) -> hid_t {
         self.id
     }

@@ -7,6 +7,7 @@
 pub mod error;
 pub mod guard;
 pub mod handle;
+pub mod kind;
 pub mod library;
 pub mod space;
 pub mod sys;

@@ -21,6 +21,8 @@ pub struct Library {
     path: String,
     version: (u32, u32, u32),
     pub fns: Functions,
+    /// There if the library was built for MPI.
+    pub parallel: Option<ParallelFunctions>,
     native: OnceLock<NativeClass>,
 }
 
@@ -97,6 +99,11 @@ impl Library {
         &self.path
     }
 
+    /// What dlopen gave for it. It is never closed.
+    pub fn handle(&self) -> *mut c_void {
+        self.handle as *mut c_void
+    }
+
     pub fn version(&self) -> (u32, u32, u32) {
         self.version
     }
@@ -120,8 +127,10 @@ impl Library {
         // SAFETY: `handle` came from dlopen and is kept for good.
         let fns = unsafe { Functions::bind(handle) }
             .map_err(|name| BindError::NoSymbol { path: path.clone(), name })?;
-        let version = (0, 0, 0);
-        let mut library = Self { slot, handle: handle as usize, path, version, fns, native: OnceLock::new() };
+        // SAFETY: as above.
+        let parallel = unsafe { ParallelFunctions::bind(handle) }.ok();
+        let (version, native) = ((0, 0, 0), OnceLock::new());
+        let mut library = Self { slot, handle: handle as usize, path, version, fns, parallel, native };
         let (mut major, mut minor, mut patch) = version;
         // HDF5 may load us while it looks for someone to open a file, with the reason why it could not on the stack.
         crate::error::preserve(&library, || {
@@ -189,60 +198,111 @@ type PushError = unsafe extern "C" fn(
 ) -> herr_t;
 
 macro_rules! functions {
-    ($($name:ident($($arg:ty),*) $(-> $ret:ty)?;)*) => {
-        /// The functions of HDF5 that Sago calls, by their C names.
+    ($(#[$doc:meta])* $table:ident { $($name:ident: $signature:ty;)* }) => {
+        $(#[$doc])*
         #[allow(non_snake_case)]
         #[derive(Debug)]
-        pub struct Functions {
-            $(pub $name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
-            /// Variadic, hence apart.
-            pub H5Epush2: PushError,
+        pub struct $table {
+            $(pub $name: $signature,)*
         }
 
-        impl Functions {
+        impl $table {
+            /// All of them, or the name of one that is not there.
+            ///
             /// # Safety
             /// `handle` is a live handle of dlopen.
             unsafe fn bind(handle: *mut c_void) -> Result<Self, &'static str> {
                 Ok(Self {
                     // SAFETY: the symbol is the C function of that name, whose signature is given in the list.
-                    $($name: unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($arg),*) $(-> $ret)?>(symbol(handle, stringify!($name))?) },)*
-                    // SAFETY: as above.
-                    H5Epush2: unsafe { std::mem::transmute::<*mut c_void, PushError>(symbol(handle, "H5Epush2")?) },
+                    $($name: unsafe { std::mem::transmute::<*mut c_void, $signature>(symbol(handle, stringify!($name))?) },)*
                 })
             }
         }
     };
 }
 
+/// The type of a C function.
+macro_rules! c {
+    ($($arg:ty),* $(=> $ret:ty)?) => { unsafe extern "C" fn($($arg),*) $(-> $ret)? };
+}
+
 functions! {
-    H5get_libversion(*mut c_uint, *mut c_uint, *mut c_uint) -> herr_t;
-    H5allocate_memory(usize, bool) -> *mut c_void;
+    /// The functions of HDF5 that Sago calls, by their C names.
+    Functions {
+        H5get_libversion: c!(*mut c_uint, *mut c_uint, *mut c_uint => herr_t);
+        H5allocate_memory: c!(usize, bool => *mut c_void);
+        H5free_memory: c!(*mut c_void => herr_t);
 
-    H5Eget_num(hid_t) -> isize;
-    H5Eget_current_stack() -> hid_t;
-    H5Eset_current_stack(hid_t) -> herr_t;
-    H5Eregister_class(*const c_char, *const c_char, *const c_char) -> hid_t;
-    H5Eunregister_class(hid_t) -> herr_t;
-    H5Ecreate_msg(hid_t, H5E_type_t, *const c_char) -> hid_t;
-    H5Eclose_msg(hid_t) -> herr_t;
+        H5Epush2: PushError;
+        H5Eget_num: c!(hid_t => isize);
+        H5Eget_auto2: c!(hid_t, *mut H5E_auto2_t, *mut *mut c_void => herr_t);
+        H5Eset_auto2: c!(hid_t, H5E_auto2_t, *mut c_void => herr_t);
+        H5Eget_current_stack: c!(=> hid_t);
+        H5Eset_current_stack: c!(hid_t => herr_t);
+        H5Eregister_class: c!(*const c_char, *const c_char, *const c_char => hid_t);
+        H5Eunregister_class: c!(hid_t => herr_t);
+        H5Ecreate_msg: c!(hid_t, H5E_type_t, *const c_char => hid_t);
+        H5Eclose_msg: c!(hid_t => herr_t);
 
-    H5Pcopy(hid_t) -> hid_t;
-    H5Pclose(hid_t) -> herr_t;
-    H5Pget_vol_info(hid_t, *mut *mut c_void) -> herr_t;
-    H5Pset_vol(hid_t, hid_t, *const c_void) -> herr_t;
+        H5Pcopy: c!(hid_t => hid_t);
+        H5Pclose: c!(hid_t => herr_t);
+        H5Pget: c!(hid_t, *const c_char, *mut c_void => herr_t);
+        H5Pset: c!(hid_t, *const c_char, *const c_void => herr_t);
+        H5Pget_vol_info: c!(hid_t, *mut *mut c_void => herr_t);
+        H5Pset_vol: c!(hid_t, hid_t, *const c_void => herr_t);
+        H5Pget_layout: c!(hid_t => H5D_layout_t);
+        H5Pget_chunk: c!(hid_t, c_int, *mut hsize_t => c_int);
+        H5Pget_nfilters: c!(hid_t => c_int);
+        H5Pget_external_count: c!(hid_t => c_int);
 
-    H5VLclose(hid_t) -> herr_t;
-    H5VLregister_connector_by_name(*const c_char, hid_t) -> hid_t;
-    H5VLregister_connector_by_value(H5VL_class_value_t, hid_t) -> hid_t;
-    H5VLintrospect_get_conn_cls(*mut c_void, hid_t, H5VL_get_conn_lvl_t, *mut *const H5VL_class_t) -> herr_t;
-    H5VLintrospect_get_cap_flags(*const c_void, hid_t, *mut u64) -> herr_t;
-    H5VLconnector_str_to_info(*const c_char, hid_t, *mut *mut c_void) -> herr_t;
-    H5VLfree_connector_info(hid_t, *mut c_void) -> herr_t;
+        H5VLclose: c!(hid_t => herr_t);
+        H5VLregister_connector_by_name: c!(*const c_char, hid_t => hid_t);
+        H5VLregister_connector_by_value: c!(H5VL_class_value_t, hid_t => hid_t);
+        H5VLintrospect_get_conn_cls: c!(*mut c_void, hid_t, H5VL_get_conn_lvl_t, *mut *const H5VL_class_t => herr_t);
+        H5VLintrospect_get_cap_flags: c!(*const c_void, hid_t, *mut u64 => herr_t);
+        H5VLconnector_str_to_info: c!(*const c_char, hid_t, *mut *mut c_void => herr_t);
+        H5VLfree_connector_info: c!(hid_t, *mut c_void => herr_t);
 
-    H5Sget_select_npoints(hid_t) -> hssize_t;
-    H5Ssel_iter_create(hid_t, usize, c_uint) -> hid_t;
-    H5Ssel_iter_get_seq_list(hid_t, usize, usize, *mut usize, *mut usize, *mut hsize_t, *mut usize) -> herr_t;
-    H5Ssel_iter_close(hid_t) -> herr_t;
+        H5Sclose: c!(hid_t => herr_t);
+        H5Sget_simple_extent_type: c!(hid_t => H5S_class_t);
+        H5Sget_simple_extent_ndims: c!(hid_t => c_int);
+        H5Sget_simple_extent_dims: c!(hid_t, *mut hsize_t, *mut hsize_t => c_int);
+        H5Sget_select_npoints: c!(hid_t => hssize_t);
+        H5Sget_select_type: c!(hid_t => H5S_sel_type);
+        H5Sselect_none: c!(hid_t => herr_t);
+        H5Sselect_valid: c!(hid_t => htri_t);
+        H5Sis_regular_hyperslab: c!(hid_t => htri_t);
+        H5Sget_regular_hyperslab: c!(hid_t, *mut hsize_t, *mut hsize_t, *mut hsize_t, *mut hsize_t => herr_t);
+        H5Sget_select_bounds: c!(hid_t, *mut hsize_t, *mut hsize_t => herr_t);
+        H5Ssel_iter_create: c!(hid_t, usize, c_uint => hid_t);
+        H5Ssel_iter_get_seq_list: c!(hid_t, usize, usize, *mut usize, *mut usize, *mut hsize_t, *mut usize => herr_t);
+        H5Ssel_iter_close: c!(hid_t => herr_t);
+
+        H5Tcopy: c!(hid_t => hid_t);
+        H5Tclose: c!(hid_t => herr_t);
+        H5Tequal: c!(hid_t, hid_t => htri_t);
+        H5Tget_class: c!(hid_t => H5T_class_t);
+        H5Tget_size: c!(hid_t => usize);
+        H5Tget_super: c!(hid_t => hid_t);
+        H5Tis_variable_str: c!(hid_t => htri_t);
+        H5Tget_nmembers: c!(hid_t => c_int);
+        H5Tget_member_name: c!(hid_t, c_uint => *mut c_char);
+        H5Tget_member_type: c!(hid_t, c_uint => hid_t);
+        H5Tget_member_offset: c!(hid_t, c_uint => usize);
+        H5Tcreate: c!(H5T_class_t, usize => hid_t);
+        H5Tinsert: c!(hid_t, *const c_char, usize, hid_t => herr_t);
+        H5Tconvert: c!(hid_t, hid_t, usize, *mut c_void, *mut c_void, hid_t => herr_t);
+    }
+}
+
+functions! {
+    /// Those of a library that was built for MPI. A communicator is passed as the place where its handle lies.
+    ParallelFunctions {
+        H5Pget_fapl_mpio: c!(hid_t, *mut isize, *mut isize => herr_t);
+        H5Pget_dxpl_mpio: c!(hid_t, *mut H5FD_mpio_xfer_t => herr_t);
+        H5Pset_dxpl_mpio: c!(hid_t, H5FD_mpio_xfer_t => herr_t);
+        H5Pget_mpio_actual_io_mode: c!(hid_t, *mut H5D_mpio_actual_io_mode_t => herr_t);
+    }
 }
 
 fn symbol(handle: *mut c_void, name: &'static str) -> Result<*mut c_void, &'static str> {

@@ -11,7 +11,7 @@ use std::ptr;
 
 const ROWS: u64 = 7;
 const COLUMNS: u64 = 11;
-const ELEMENT_BYTES: usize = 4;
+const ELEMENT_BYTES: u64 = 4;
 const BASE: u64 = 2048;
 
 const SET: c_int = 0;
@@ -62,13 +62,15 @@ impl Space {
     }
 
     fn extents(&self) -> ExtentList {
-        space::extents(self.library, self.id, ELEMENT_BYTES, BASE).expect("extents of a selection")
+        let runs = space::runs(self.library, self.id, ELEMENT_BYTES, BASE).expect("runs of a selection");
+        let blocks = runs.into_iter().flat_map(|run| run.blocks());
+        blocks.map(|block| Extent::new(block.file, block.len)).collect()
     }
 }
 
 /// The extents of elements given in order as (row, column).
 fn enumerated(elements: impl IntoIterator<Item = [u64; 2]>) -> ExtentList {
-    let bytes = ELEMENT_BYTES as u64;
+    let bytes = ELEMENT_BYTES;
     elements.into_iter().map(|[r, c]| Extent::new(BASE + (r * COLUMNS + c) * bytes, bytes)).collect()
 }
 

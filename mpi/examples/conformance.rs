@@ -38,7 +38,7 @@ pub unsafe extern "C" fn sago_conformance(
     let forced = [
         ("shared memory", Options::default()),
         ("MPI only", Options { board: false, ..Options::default() }),
-        ("MPI only, counts cut at 1000", Options { board: false, count_max: 1000 }),
+        ("MPI only, counts cut at 1000", Options { board: false, count_max: 1000, ..Options::default() }),
     ];
     for (name, options) in forced {
         // SAFETY: promised by the caller; this is the thread that called MPI_Init.

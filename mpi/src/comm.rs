@@ -45,6 +45,25 @@ impl Comm {
         Ok(Self::adopt(mpi, constants, copy, count_max)?)
     }
 
+    /// # Safety
+    /// `raw` is a live intra-communicator of this MPI that is ours from now on, and this is a thread that may call MPI.
+    pub unsafe fn given(mpi: &'static Mpi, raw: RawComm, count_max: usize) -> Result<Self, BindError> {
+        Ok(Self::adopt(mpi, mpi.constants()?, raw.0, count_max)?)
+    }
+
+    /// Whether another communicator has the same members in the same order.
+    ///
+    /// # Safety
+    /// `raw` is a live communicator of the same MPI.
+    pub unsafe fn is_congruent(&self, raw: RawComm) -> bool {
+        let mut result = c_int::MAX;
+        // SAFETY: two live communicators and a place to write to.
+        let code =
+            unsafe { (self.mpi.fns.MPI_Comm_compare)(self.handle, self.mpi.abi().clean(raw.0), &mut result) };
+        // MPI_IDENT and MPI_CONGRUENT come first in every ABI but the standard's, which has 201 and 202.
+        code == 0 && (result == 0 || result == 1 || result == 201 || result == 202)
+    }
+
     pub fn rank(&self) -> usize {
         self.rank
     }
@@ -201,22 +220,6 @@ impl Comm {
         Ok(all)
     }
 
-    /// Part `i` goes to rank `i`; both sides fit an `int` together.
-    pub fn alltoall_short(&self, wait: &dyn Wait, parts: &Parts, received: &mut Parts) -> Result<(), Error> {
-        let ((out_counts, out_places), (in_counts, in_places)) = (layout(parts), layout(received));
-        let (byte, from, to) = (self.constants.byte, address(parts.all()), address_mut(received.all_mut()));
-        self.run("MPI_Ialltoallv", wait, |request| {
-            let (out_counts, out_places) = (out_counts.as_ptr(), out_places.as_ptr());
-            let (in_counts, in_places, comm) = (in_counts.as_ptr(), in_places.as_ptr(), self.handle);
-            // SAFETY: as in `broadcast`; counts and places describe the two buffers.
-            unsafe {
-                (self.mpi.fns.MPI_Ialltoallv)(
-                    from, out_counts, out_places, byte, to, in_counts, in_places, byte, comm, request,
-                )
-            }
-        })
-    }
-
     /// See [`crate::Transport::exchange`]. All that could be started is waited for, whatever fails: buffers are lent.
     pub fn exchange(
         &self,
@@ -285,18 +288,21 @@ impl Comm {
         self.finish(call, wait, request)
     }
 
-    fn finish(&self, call: &'static str, wait: &dyn Wait, mut request: Handle) -> Result<(), Error> {
+    pub fn finish(&self, call: &'static str, wait: &dyn Wait, mut request: Handle) -> Result<(), Error> {
         let mut patience = Patience::default();
-        loop {
-            let (mut done, ignore) = (0, self.constants.status_ignore as *mut c_void);
-            // SAFETY: a live request of ours, and the address that means "no status".
-            self.mpi.check(call, unsafe { (self.mpi.fns.MPI_Test)(&mut request, &mut done, ignore) })?;
-            if done != 0 {
-                return Ok(());
-            }
+        while !self.test(call, &mut request)? {
             // An error here must not end the loop: MPI still has the buffers.
             let _ = wait.pause(&mut patience);
         }
+        Ok(())
+    }
+
+    /// Whether a request of ours is done.
+    pub fn test(&self, call: &'static str, request: &mut Handle) -> Result<bool, Error> {
+        let (mut done, ignore) = (0, self.constants.status_ignore as *mut c_void);
+        // SAFETY: a live request of ours, and the address that means "no status".
+        self.mpi.check(call, unsafe { (self.mpi.fns.MPI_Test)(request, &mut done, ignore) })?;
+        Ok(done != 0)
     }
 
     fn adopt(

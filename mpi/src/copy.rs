@@ -39,7 +39,7 @@ fn check(spread: usize, len: usize, stride: usize, bytes: usize) -> usize {
 ///
 /// # Safety
 /// All blocks on both sides are mapped, and the two sides do not overlap.
-pub(crate) unsafe fn spread(
+pub unsafe fn spread(
     to: *mut u8,
     to_stride: usize,
     from: *const u8,

@@ -11,6 +11,8 @@ pub enum Error {
     Refused { rank: usize, message: String },
     /// The group spans several nodes, so it has no memory in common.
     NotOneNode,
+    /// Memory of other nodes cannot be reached from afar.
+    NoWindows,
     /// An offset or length outside of a window or a shared segment.
     OutOfBounds { rank: usize, offset: usize, len: usize, size: usize },
     /// A rank that is not in the group.
@@ -31,6 +33,7 @@ impl fmt::Display for Error {
             Self::Mpi { call, code, text } => write!(f, "{call} failed with code {code}: {text}"),
             Self::Refused { rank, message } => write!(f, "rank {rank}: {message}"),
             Self::NotOneNode => write!(f, "ranks on different nodes have no memory in common"),
+            Self::NoWindows => write!(f, "there are no windows between nodes here"),
             Self::OutOfBounds { rank, offset, len, size } => {
                 write!(f, "bytes {offset}..{offset}+{len} are outside of the {size} bytes of rank {rank}")
             }

@@ -217,6 +217,7 @@ functions! {
     MPI_Comm_rank(Handle, *mut c_int);
     MPI_Comm_size(Handle, *mut c_int);
     MPI_Comm_test_inter(Handle, *mut c_int);
+    MPI_Comm_compare(Handle, Handle, *mut c_int);
     MPI_Comm_dup(Handle, *mut Handle);
     MPI_Comm_split(Handle, c_int, c_int, *mut Handle);
     MPI_Comm_split_type(Handle, c_int, c_int, Handle, *mut Handle);
@@ -234,9 +235,6 @@ functions! {
     MPI_Iallgather(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle, *mut Handle);
     MPI_Iallgatherv(*const c_void, c_int, Handle, *mut c_void, *const c_int, *const c_int, Handle, Handle, *mut Handle);
     MPI_Ialltoall(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle, *mut Handle);
-    MPI_Ialltoallv(
-        *const c_void, *const c_int, *const c_int, Handle, *mut c_void, *const c_int, *const c_int, Handle, Handle, *mut Handle
-    );
     MPI_Isend(*const c_void, c_int, Handle, c_int, c_int, Handle, *mut Handle);
     MPI_Irecv(*mut c_void, c_int, Handle, c_int, c_int, Handle, *mut Handle);
     MPI_Iprobe(c_int, c_int, Handle, *mut c_int, *mut c_void);

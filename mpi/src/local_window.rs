@@ -122,6 +122,10 @@ impl Window for LocalWindow {
         Ok(before)
     }
 
+    fn counter(&self, offset: usize) -> Result<u64, Error> {
+        Ok(self.segment(self.rank)?.counter(self.rank, offset)?.load(Ordering::SeqCst))
+    }
+
     fn wait(&self, offset: usize, done: &dyn Fn(u64) -> bool) -> Result<(), Error> {
         self.step()?;
         let (segment, bell) = (self.segment(self.rank)?, self.bell(self.rank)?);

@@ -6,8 +6,10 @@
 use crate::board::Board;
 use crate::comm::{Comm, RawComm};
 use crate::error::{BindError, Error};
+use crate::letters::Letters;
 use crate::library::Mpi;
 use crate::local_window::{HEAD, LocalWindow};
+use crate::mail::Mail;
 use crate::memory::Shared;
 use crate::shm;
 use crate::signal::Signal;
@@ -29,11 +31,15 @@ pub struct Options {
     pub count_max: usize,
     /// Use shared memory for collectives and windows where all ranks are on one node.
     pub board: bool,
+    /// Use windows between nodes.
+    pub windows: bool,
+    /// Pretend that nodes have this many ranks; 0: as they are.
+    pub ranks_per_node: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { count_max: 1 << 30, board: true }
+        Self { count_max: 1 << 30, board: true, windows: true, ranks_per_node: 0 }
     }
 }
 
@@ -48,6 +54,8 @@ pub struct MpiRanks {
     /// What serves other ranks while we wait, where they reach us through MPI; inherited by subgroups, whose members may
     /// be targets of puts in the larger group.
     progress: Option<Progress>,
+    /// The pretended node.
+    node: Option<u32>,
     options: Options,
 }
 
@@ -59,7 +67,36 @@ impl MpiRanks {
     pub unsafe fn new(mpi: &'static Mpi, comm: RawComm, options: Options) -> Result<Self, BindError> {
         // SAFETY: promised by the caller.
         let comm = unsafe { Comm::duplicate(mpi, comm, options.count_max) }?;
-        Ok(Self::on(comm, None, options)?)
+        let node = comm.rank().checked_div(options.ranks_per_node).and_then(|node| u32::try_from(node).ok());
+        Ok(Self::on(comm, None, node, options)?)
+    }
+
+    /// The same on a communicator that is given to us, to be freed by us. Collective.
+    ///
+    /// # Safety
+    /// `comm` is a live intra-communicator of this MPI that nobody else uses, and this thread may call MPI.
+    pub unsafe fn adopt(mpi: &'static Mpi, comm: RawComm, options: Options) -> Result<Self, BindError> {
+        // SAFETY: promised by the caller.
+        let comm = unsafe { Comm::given(mpi, comm, options.count_max) }?;
+        Ok(Self::on(comm, None, None, options)?)
+    }
+
+    /// Frees a communicator that is given to us and not needed. Collective.
+    ///
+    /// # Safety
+    /// As for [`MpiRanks::adopt`].
+    pub unsafe fn decline(mpi: &'static Mpi, comm: RawComm) -> Result<(), BindError> {
+        // SAFETY: promised by the caller.
+        Ok(unsafe { Comm::given(mpi, comm, usize::MAX) }?.free()?)
+    }
+
+    /// Whether `comm` has the same members in the same order.
+    ///
+    /// # Safety
+    /// `comm` is a live communicator of the same MPI, and this thread may call MPI.
+    pub unsafe fn are_members(&self, comm: RawComm) -> bool {
+        // SAFETY: promised by the caller.
+        unsafe { self.comm.is_congruent(comm) }
     }
 
     /// Our own communicator, for callers who know which MPI it belongs to. It lives as long as the group.
@@ -67,10 +104,15 @@ impl MpiRanks {
         RawComm(self.comm.handle())
     }
 
-    fn on(comm: Comm, progress: Option<Progress>, options: Options) -> Result<Self, Error> {
-        let node = comm.split_by_node()?;
-        let one_node = node.size() == comm.size();
-        node.free()?;
+    fn on(
+        comm: Comm,
+        progress: Option<Progress>,
+        node: Option<u32>,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let here = split_by_node(&comm, node)?;
+        let one_node = here.size() == comm.size();
+        here.free()?;
         // Ranks that MPI counts to one node but that cannot map each other's memory are as if on several.
         let shared = if one_node && options.board {
             shm::share(&comm, &Polite::default(), Board::SEGMENT_BYTES).ok()
@@ -86,23 +128,16 @@ impl MpiRanks {
         let wait: Rc<dyn Wait> =
             Rc::new(progress.clone().map_or_else(Polite::default, Polite::with_progress));
         let board = shared.map(|shared| Board::new(shared, comm.rank(), comm.size(), Rc::clone(&wait)));
-        Ok(Self { comm, one_node, board, wait, progress, options })
+        Ok(Self { comm, one_node, board, wait, progress, node, options })
     }
 
     fn subgroup(&self, comm: Comm) -> Result<Box<dyn Transport>, Error> {
-        Ok(Box::new(Self::on(comm, self.progress.clone(), self.options)?))
+        Ok(Box::new(Self::on(comm, self.progress.clone(), self.node, self.options)?))
     }
 
     /// Both sides of a transfer can be described by `int`s.
     fn short(&self, bytes: usize) -> bool {
         bytes <= self.options.count_max
-    }
-
-    /// On every rank the same answer.
-    fn all_short(&self, bytes: usize) -> Result<bool, Error> {
-        let mut long = [u64::from(!self.short(bytes))];
-        self.comm.allreduce(&*self.wait, Reduce::Max, &mut long)?;
-        Ok(long[0] == 0)
     }
 }
 
@@ -146,8 +181,13 @@ impl Transport for MpiRanks {
         }
         let lengths = self.comm.allgather_number(&*self.wait, mine.len() as u64)?;
         let mut all = Parts::zeroed(lengths.into_iter().map(|n| usize::try_from(n).unwrap_or(usize::MAX)));
-        if self.short(all.all().len()) {
-            self.comm.allgather_short(&*self.wait, mine, &mut all)?;
+        if self.short(all.all().len() + all.len()) {
+            // One byte more for each, so that no rank's part is empty; see `alltoall`.
+            let mut longer = Parts::zeroed(all.lengths().map(|len| len + 1));
+            self.comm.allgather_short(&*self.wait, &[mine, &[0]].concat(), &mut longer)?;
+            for (part, longer) in all.split_mut().into_iter().zip(longer.iter()) {
+                part.copy_from_slice(&longer[..part.len()]);
+            }
         } else {
             all.part_mut(self.rank()).copy_from_slice(mine);
             for (root, part) in all.split_mut().into_iter().enumerate() {
@@ -166,11 +206,9 @@ impl Transport for MpiRanks {
         let lengths = self.comm.alltoall_numbers(&*self.wait, &lengths)?;
         let mut received =
             Parts::zeroed(lengths.into_iter().map(|n| usize::try_from(n).unwrap_or(usize::MAX)));
-        if self.all_short(parts.all().len().max(received.all().len()))? {
-            self.comm.alltoall_short(&*self.wait, parts, &mut received)?;
-        } else {
-            exchange_parts(self, INNER_TAG, parts, &mut received)?;
-        }
+        // Not by MPI_Ialltoallv: on a rank without bytes Open MPI 4.1 forgets to count it, and then mistakes the messages
+        // of the next collectives.
+        exchange_parts(self, INNER_TAG, parts, &mut received)?;
         Ok(received)
     }
 
@@ -183,7 +221,7 @@ impl Transport for MpiRanks {
     }
 
     fn split_by_node(&self) -> Result<Box<dyn Transport>, Error> {
-        self.subgroup(self.comm.split_by_node()?)
+        self.subgroup(split_by_node(&self.comm, self.node)?)
     }
 
     fn share(&self, bytes: usize) -> Result<Shared, Error> {
@@ -196,10 +234,28 @@ impl Transport for MpiRanks {
     fn window(&self, bytes: usize) -> Result<Box<dyn Window>, Error> {
         let wait = Rc::clone(&self.wait);
         if self.board.is_none() {
+            if !self.options.windows {
+                return Err(Error::NoWindows);
+            }
             return Ok(Box::new(window::remote(&self.comm, wait, bytes)?));
         }
         let shared = shm::share(&self.comm, &*wait, bytes + HEAD)?;
         Ok(Box::new(LocalWindow::new(shared, self.rank(), self.size(), wait, None)))
+    }
+
+    fn letters(&self, partners: &[usize], record_bytes: usize) -> Result<Box<dyn Mail>, Error> {
+        let key = u32::try_from(self.rank()).unwrap_or(u32::MAX);
+        let own = self.comm.split(Some(0), key)?.ok_or(Error::NotOneNode)?;
+        Ok(Box::new(Letters::new(own, Rc::clone(&self.wait), partners, record_bytes)?))
+    }
+
+    fn watch(
+        &self,
+        signal: &Signal,
+        seen: u32,
+        ready: &mut dyn FnMut() -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        self.wait.watch(signal, seen, ready)
     }
 
     fn wait(&self, signal: &Signal, done: &dyn Fn(u32) -> bool) -> Result<(), Error> {
@@ -211,5 +267,12 @@ impl Transport for MpiRanks {
         drop((board, wait, progress));
         // A subgroup that is still open serves other nodes through this communicator: then it stays.
         Rc::try_unwrap(comm).map_or(Ok(()), Comm::free)
+    }
+}
+
+fn split_by_node(comm: &Comm, pretended: Option<u32>) -> Result<Comm, Error> {
+    match pretended {
+        Some(_) => comm.split(pretended, 0)?.ok_or(Error::NotOneNode),
+        None => comm.split_by_node(),
     }
 }

@@ -4,6 +4,7 @@
 //! the same order. Buffers are lent for the time of the call only.
 
 use crate::error::Error;
+use crate::mail::Mail;
 use crate::memory::Shared;
 use crate::signal::Signal;
 use std::ops::Range;
@@ -50,8 +51,20 @@ pub trait Transport {
     /// on every rank: then messages are the way.
     fn window(&self, bytes: usize) -> Result<Box<dyn Window>, Error>;
 
+    /// Records between this rank and `partners` by messages, where [`Transport::window`] has none to offer; collective.
+    /// Partners are mutual and sorted, and all ranks name the same `record_bytes`.
+    fn letters(&self, partners: &[usize], record_bytes: usize) -> Result<Box<dyn Mail>, Error>;
+
     /// Returns once `done` holds for the signal's value: a short spin, then sleep.
     fn wait(&self, signal: &Signal, done: &dyn Fn(u32) -> bool) -> Result<(), Error>;
+
+    /// Returns once the signal is no longer `seen`, or `ready` says so, which is asked again and again.
+    fn watch(
+        &self,
+        signal: &Signal,
+        seen: u32,
+        ready: &mut dyn FnMut() -> Result<bool, Error>,
+    ) -> Result<(), Error>;
 
     /// Gives back what the group holds. A group that is merely dropped leaves it to MPI until the program ends, since
     /// an error on one rank must not make others wait.
@@ -176,6 +189,9 @@ pub trait Window {
 
     /// Adds to the counter at a multiple of 8 in a rank's window, and returns what it was.
     fn fetch_add(&self, to: usize, offset: usize, value: u64) -> Result<u64, Error>;
+
+    /// The value of the counter at a multiple of 8 in our own window.
+    fn counter(&self, offset: usize) -> Result<u64, Error>;
 
     /// Returns once `done` holds for the counter in our own window.
     fn wait(&self, offset: usize, done: &dyn Fn(u64) -> bool) -> Result<(), Error>;

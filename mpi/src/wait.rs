@@ -12,6 +12,14 @@ pub trait Wait {
     /// Returns once `done` holds for the signal's value.
     fn until(&self, signal: &Signal, done: &dyn Fn(u32) -> bool) -> Result<(), Error>;
 
+    /// Returns once the signal is no longer `seen`, which wakes us, or `ready` says so, which cannot.
+    fn watch(
+        &self,
+        signal: &Signal,
+        seen: u32,
+        ready: &mut dyn FnMut() -> Result<bool, Error>,
+    ) -> Result<(), Error>;
+
     /// Between two looks at something that cannot wake us.
     fn pause(&self, patience: &mut Patience) -> Result<(), Error>;
 }
@@ -64,6 +72,20 @@ impl Wait for Polite {
         }
     }
 
+    fn watch(
+        &self,
+        signal: &Signal,
+        seen: u32,
+        ready: &mut dyn FnMut() -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let mut patience = Patience::default();
+        while signal.get() == seen && !ready()? {
+            patience.pause_with(|nap| signal.sleep(seen, nap));
+            self.look_around()?;
+        }
+        Ok(())
+    }
+
     fn pause(&self, patience: &mut Patience) -> Result<(), Error> {
         patience.pause();
         self.look_around()
@@ -81,15 +103,22 @@ impl Patience {
     const LONGEST_US: u64 = 200;
 
     fn pause(&mut self) {
-        self.looks = self.looks.saturating_add(1);
-        match self.looks {
-            0..=SPINS => std::hint::spin_loop(),
-            n if n <= SPINS + Self::YIELDS => std::thread::yield_now(),
-            n => {
-                let step = u64::from(n - SPINS - Self::YIELDS);
-                std::thread::sleep(Duration::from_micros((5 * step).min(Self::LONGEST_US)));
-            }
+        self.pause_with(std::thread::sleep);
+    }
+
+    fn pause_with(&mut self, sleep: impl FnOnce(Duration)) {
+        match self.nap() {
+            Some(nap) => sleep(nap),
+            None if self.looks <= SPINS => std::hint::spin_loop(),
+            None => std::thread::yield_now(),
         }
+    }
+
+    /// How long to sleep before the next look; at first not at all.
+    fn nap(&mut self) -> Option<Duration> {
+        self.looks = self.looks.saturating_add(1);
+        let step = u64::from(self.looks.saturating_sub(SPINS + Self::YIELDS));
+        (step > 0).then(|| Duration::from_micros((5 * step).min(Self::LONGEST_US)))
     }
 }
 

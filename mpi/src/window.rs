@@ -196,6 +196,11 @@ impl Window for Remote {
         Ok(before)
     }
 
+    fn counter(&self, offset: usize) -> Result<u64, Error> {
+        self.sync()?;
+        Ok(self.own.counter(self.rank, offset)?.load(Ordering::Acquire))
+    }
+
     fn wait(&self, offset: usize, done: &dyn Fn(u64) -> bool) -> Result<(), Error> {
         let (counter, mut patience) = (self.own.counter(self.rank, offset)?, Patience::default());
         while !done(counter.load(Ordering::Acquire)) {

@@ -32,8 +32,8 @@ fn free_threads_on_one_node() {
 
 #[test]
 fn free_threads_on_several_nodes() {
-    all_cases(6, Options { ranks_per_node: 2, seed: None });
-    all_cases(7, Options { ranks_per_node: 3, seed: None });
+    all_cases(6, Options { ranks_per_node: 2, seed: None, ..Options::default() });
+    all_cases(7, Options { ranks_per_node: 3, seed: None, ..Options::default() });
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn drawn_interleavings() {
     for seed in first.parse::<u64>().unwrap()..last.parse().unwrap() {
         let size = 2 + seed as usize % 4;
         let ranks_per_node = if seed % 5 == 0 { 2 } else { 0 };
-        all_cases(size, Options { ranks_per_node, seed: Some(seed) });
+        all_cases(size, Options { ranks_per_node, seed: Some(seed), ..Options::default() });
     }
 }
 
@@ -57,7 +57,7 @@ fn drawn_interleavings() {
 fn a_seed_is_an_interleaving() {
     let run = |seed| {
         let body = |t: &dyn Transport| suite::run(t, &("mixture", suite::CASES.last().unwrap().1));
-        let options = Options { ranks_per_node: 0, seed: Some(seed) };
+        let options = Options { ranks_per_node: 0, seed: Some(seed), ..Options::default() };
         threads::run_traced(4, options, body).1
     };
     let traces: Vec<u64> = (0..8).map(run).collect();
@@ -85,7 +85,7 @@ fn a_missing_flush_is_found() {
             window.read(8, &mut byte).unwrap();
             byte != [7]
         };
-        threads::run(2, Options { ranks_per_node: 0, seed: Some(seed) }, body)[1]
+        threads::run(2, Options { ranks_per_node: 0, seed: Some(seed), ..Options::default() }, body)[1]
     };
     assert!((0..50).any(wrong_in));
 }
@@ -104,7 +104,7 @@ fn a_race_is_found() {
             shared.get(0, 0, &mut word).unwrap();
             u64::from_le_bytes(word) != 2
         };
-        threads::run(2, Options { ranks_per_node: 0, seed: Some(seed) }, body)[0]
+        threads::run(2, Options { ranks_per_node: 0, seed: Some(seed), ..Options::default() }, body)[0]
     };
     let lost = (0..50).filter(|&seed| lost_in(seed)).count();
     assert!(lost > 0 && lost < 50, "lost in {lost} of 50 interleavings");
@@ -113,7 +113,7 @@ fn a_race_is_found() {
 #[test]
 fn a_deadlock_is_named() {
     let body = |t: &dyn Transport| t.wait(&Signal::new(), &|v| v == 1);
-    let results = threads::run(3, Options { ranks_per_node: 0, seed: Some(1) }, body);
+    let results = threads::run(3, Options { ranks_per_node: 0, seed: Some(1), ..Options::default() }, body);
     assert!(results.iter().all(|r| *r == Err(Error::Deadlock)), "{results:?}");
 }
 
@@ -122,7 +122,7 @@ fn a_rank_that_panics_leaves_nobody_waiting() {
     for seed in [None, Some(3)] {
         let started = Instant::now();
         let outcome = panic::catch_unwind(|| {
-            threads::run(4, Options { ranks_per_node: 0, seed }, |t| {
+            threads::run(4, Options { ranks_per_node: 0, seed, ..Options::default() }, |t| {
                 assert_ne!(t.rank(), 2, "rank two fails");
                 let found = t.barrier();
                 assert_eq!(found, Err(Error::PeerGone { rank: 2 }));

@@ -4,6 +4,7 @@
 use crate::error::{Error, Op};
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem;
+use std::sync::Arc;
 
 /// How many pieces go to the kernel in one call (Linux takes at most 1024).
 pub const PIECES_MAX: usize = 1024;
@@ -107,24 +108,31 @@ fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-impl<S: Storage + ?Sized> Storage for Box<S> {
-    fn write_some(&self, offset: u64, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
-        (**self).write_some(offset, pieces)
-    }
+/// A pointer to a storage is one.
+macro_rules! by_pointer {
+    ($($pointer:ident),*) => {
+        $(impl<S: Storage + ?Sized> Storage for $pointer<S> {
+            fn write_some(&self, offset: u64, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+                (**self).write_some(offset, pieces)
+            }
 
-    fn read_some(&self, offset: u64, pieces: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
-        (**self).read_some(offset, pieces)
-    }
+            fn read_some(&self, offset: u64, pieces: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+                (**self).read_some(offset, pieces)
+            }
 
-    fn size(&self) -> io::Result<u64> {
-        (**self).size()
-    }
+            fn size(&self) -> io::Result<u64> {
+                (**self).size()
+            }
 
-    fn set_size(&self, size: u64) -> io::Result<()> {
-        (**self).set_size(size)
-    }
+            fn set_size(&self, size: u64) -> io::Result<()> {
+                (**self).set_size(size)
+            }
 
-    fn sync(&self) -> io::Result<()> {
-        (**self).sync()
-    }
+            fn sync(&self) -> io::Result<()> {
+                (**self).sync()
+            }
+        })*
+    };
 }
+
+by_pointer!(Box, Arc);

@@ -79,6 +79,9 @@ static void two_dimensions(void)
     RC(H5Dset_extent(d, thin));
     read_ints(d, "thin");
     RC(H5Dset_extent(d, dims));
+    /* HDF5 2.2.0 itself still has chunks in memory that it has cleared in the file. */
+    RC(H5Dclose(d));
+    d = ID(H5Dopen2(file, "d", H5P_DEFAULT));
     read_ints(d, "as before");
     RC(H5Dclose(d));
     RC(H5Fclose(file));

@@ -15,14 +15,14 @@ static void show_actual(hid_t dxpl)
     RC(H5Pget_mpio_actual_io_mode(dxpl, &io));
     RC(H5Pget_mpio_actual_chunk_opt_mode(dxpl, &chunk));
     RC(H5Pget_mpio_no_collective_cause(dxpl, &local, &global));
-    note("asked %d, done %d, chunks %d, causes %#x %#x", mode, io, chunk, local, global);
+    note("how: asked %d, done %d, chunks %d, causes %#x %#x", mode, io, chunk, local, global);
     RC(H5Pget_selection_io(dxpl, (H5D_selection_io_mode_t *)&mode));
     note("selection I/O %d", mode);
 #if H5_VERSION_GE(1, 14, 4)
     uint32_t cause = 0, actual = 0;
     RC(H5Pget_no_selection_io_cause(dxpl, &cause));
     RC(H5Pget_actual_selection_io_mode(dxpl, &actual));
-    note("no selection I/O because %#x, actual %#x", cause, actual);
+    note("how: no selection I/O because %#x, actual %#x", cause, actual);
 #endif
 }
 

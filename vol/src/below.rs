@@ -7,6 +7,7 @@
 //! Invariant: a wrapper is made for each object that the connector below returns, and freed when that object is
 //! closed, or unwrapped by HDF5.
 
+use crate::capture::{Handle, OpenDataset, Reason};
 use sago_core::config::{Config, UnderVol};
 use sago_hdf5::handle::{Connector, ConnectorInfo, PropertyList};
 use sago_hdf5::sys::{H5VL_VERSION, H5VL_class_t, hid_t};
@@ -33,6 +34,11 @@ impl Below {
         // SAFETY: the table lives as long as the connector is registered, which `_connector` sees to, or is a
         // constant of the library.
         unsafe { &*self.class }
+    }
+
+    /// Whether it is HDF5's own.
+    pub fn is_native(&self) -> bool {
+        self.class().value == 0
     }
 
     /// The connector that `config` names, and the file access list to use with it in place of `fapl`.
@@ -76,16 +82,27 @@ fn text(text: &str) -> Result<CString, Error> {
     CString::new(text).map_err(|_| Error::Message("an option contains a zero byte".to_owned()))
 }
 
-/// What HDF5 holds for each open object: the object of the connector below, and whose it is.
+/// What HDF5 holds for each open object: the object of the connector below, whose it is, and what capture knows of it.
 pub struct Wrapper {
     object: *mut c_void,
     below: Arc<Below>,
+    role: Role,
+}
+
+/// What an open object is to capture.
+#[derive(Clone)]
+pub enum Role {
+    None,
+    File(Arc<Handle>),
+    Dataset(Arc<OpenDataset>),
+    /// Left to HDF5.
+    Passed(Reason),
 }
 
 impl Wrapper {
     /// Wraps an object for HDF5.
     pub fn around(object: *mut c_void, below: &Arc<Below>) -> *mut c_void {
-        Box::into_raw(Box::new(Self { object, below: Arc::clone(below) })).cast()
+        Box::into_raw(Box::new(Self { object, below: Arc::clone(below), role: Role::None })).cast()
     }
 
     /// The object inside, and whose it is. No reference to the wrapper is kept, since some operations free it
@@ -97,6 +114,20 @@ impl Wrapper {
         // SAFETY: the caller's promise.
         let wrapper = unsafe { &*wrapper.cast::<Self>() };
         (wrapper.object, Arc::clone(&wrapper.below))
+    }
+
+    /// # Safety
+    /// `wrapper` is a live wrapper.
+    pub unsafe fn role(wrapper: *const c_void) -> Role {
+        // SAFETY: the caller's promise.
+        unsafe { &*wrapper.cast::<Self>() }.role.clone()
+    }
+
+    /// # Safety
+    /// `wrapper` is a live wrapper.
+    pub unsafe fn set_role(wrapper: *mut c_void, role: Role) {
+        // SAFETY: the caller's promise; HDF5 lets one thread in at a time.
+        unsafe { &mut *wrapper.cast::<Self>() }.role = role;
     }
 
     /// The object inside, for an operation that takes several: all must belong to the connector with the table

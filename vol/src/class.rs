@@ -71,6 +71,7 @@ unsafe extern "C" fn terminate<const SLOT: usize>() -> herr_t {
     let Some(library) = Library::in_slot(SLOT) else { return 0 };
     counted(library, Op::Terminate, || {
         report::write(library, State::of(library));
+        State::of(library).end();
         Ok(0)
     })
 }

@@ -1,12 +1,14 @@
-//! Datasets: handed on as they are.
+//! Datasets. Writes and collective reads are captured where they can be; the rest is handed on.
 
-use crate::below::Wrapper;
+use crate::below::{Role, Wrapper};
+use crate::capture::{self, Call, Route};
 use crate::forward::{Request, forward, forward_close};
 use crate::op::Op;
 use sago_hdf5::Error;
 use sago_hdf5::sys::*;
 use std::ffi::{c_char, c_void};
 use std::slice;
+use std::sync::Arc;
 
 pub const CLASS: H5VL_dataset_class_t = H5VL_dataset_class_t {
     create: Some(create),
@@ -33,11 +35,13 @@ unsafe extern "C" fn create(
 ) -> *mut c_void {
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
-        forward(Op::DatasetCreate, wrapper, request, |class, object| {
+        let created = forward(Op::DatasetCreate, wrapper, request, |class, object| {
             Some(class.dataset_cls.create?(
                 object, location, name, lcpl, kind, space, dcpl, dapl, dxpl, request,
             ))
-        })
+        });
+        capture::dataset_opened(created, dxpl, true);
+        created
     }
 }
 
@@ -51,9 +55,11 @@ unsafe extern "C" fn open(
 ) -> *mut c_void {
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
-        forward(Op::DatasetOpen, wrapper, request, |class, object| {
+        let opened = forward(Op::DatasetOpen, wrapper, request, |class, object| {
             Some(class.dataset_cls.open?(object, location, name, dapl, dxpl, request))
-        })
+        });
+        capture::dataset_opened(opened, dxpl, false);
+        opened
     }
 }
 
@@ -71,7 +77,14 @@ unsafe extern "C" fn read(
     unsafe {
         forward_many(Op::DatasetRead, count, wrappers, request, |class, objects| {
             let read = class.dataset_cls.read.ok_or(Error::NoMethod)?;
-            Ok(read(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request))
+            let native =
+                || read(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request);
+            let call = call(count, wrappers, [memory_types, memory_spaces, file_spaces], buffers, dxpl);
+            match capture::read(&call)? {
+                Route::Done => Ok(0),
+                Route::Native => Ok(native()),
+                Route::Alone => call.alone(native),
+            }
         })
     }
 }
@@ -93,8 +106,42 @@ unsafe extern "C" fn write(
                 return Ok(0);
             }
             let write = class.dataset_cls.write.ok_or(Error::NoMethod)?;
-            Ok(write(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request))
+            let native =
+                || write(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request);
+            let call =
+                call(count, wrappers, [memory_types, memory_spaces, file_spaces], buffers.cast(), dxpl);
+            match capture::write(&call)? {
+                Route::Done => Ok(0),
+                Route::Native => Ok(native()),
+                Route::Alone => call.alone(native),
+            }
         })
+    }
+}
+
+/// The arrays of a read or a write.
+///
+/// # Safety
+/// There are `count` of each, and the wrappers are live.
+unsafe fn call<'c>(
+    count: usize,
+    wrappers: *mut *mut c_void,
+    [kinds, memory_spaces, file_spaces]: [*mut hid_t; 3],
+    buffers: *mut *mut c_void,
+    dxpl: hid_t,
+) -> Call<'c> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let wrappers = slice::from_raw_parts(wrappers, count);
+        Call {
+            library: Wrapper::parts(wrappers[0]).1.library,
+            wrappers,
+            kinds: slice::from_raw_parts(kinds, count),
+            memory_spaces: slice::from_raw_parts(memory_spaces, count),
+            file_spaces: slice::from_raw_parts(file_spaces, count),
+            buffers: slice::from_raw_parts(buffers, count),
+            dxpl,
+        }
     }
 }
 
@@ -146,10 +193,24 @@ unsafe extern "C" fn specific(
     dxpl: hid_t,
     request: Request,
 ) -> herr_t {
+    // SAFETY: HDF5 passes arguments to read, and a wrapper of ours.
+    let (operation, role) = unsafe { ((*args).op_type, Wrapper::role(wrapper)) };
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
         forward(Op::DatasetSpecific, wrapper, request, |class, object| {
-            Some(class.dataset_cls.specific?(object, args, dxpl, request))
+            let specific = class.dataset_cls.specific.ok_or(Error::NoMethod)?;
+            let Role::Dataset(open) = role else { return Ok(specific(object, args, dxpl, request)) };
+            let dataset = Arc::clone(&open.dataset);
+            drop(open);
+            if operation != H5VL_dataset_specific_t_H5VL_DATASET_REFRESH {
+                dataset.file.settle()?;
+            }
+            let code = specific(object, args, dxpl, request);
+            if code >= 0 && operation == H5VL_dataset_specific_t_H5VL_DATASET_SET_EXTENT {
+                let (_, below) = Wrapper::parts(wrapper);
+                capture::extent_changed(&dataset, &below, object, dxpl)?;
+            }
+            Ok(code)
         })
     }
 }
@@ -163,7 +224,13 @@ unsafe extern "C" fn optional(
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
         forward(Op::DatasetOptional, wrapper, request, |class, object| {
-            Some(class.dataset_cls.optional?(object, args, dxpl, request))
+            let optional = class.dataset_cls.optional.ok_or(Error::NoMethod)?;
+            if let Role::Dataset(open) = Wrapper::role(wrapper)
+                && capture::moves_chunks((*args).op_type)
+            {
+                open.dataset.file.settle_alone()?;
+            }
+            Ok(optional(object, args, dxpl, request))
         })
     }
 }

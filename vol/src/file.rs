@@ -1,13 +1,16 @@
-//! Files. Opening one is where the options are read and the connector below is chosen; the rest is handed on.
+//! Files. Opening one is where the options are read, the connector below is chosen and capture begins; flushing and
+//! closing are where what waits is carried out.
 
-use crate::below::{Below, Wrapper};
+use crate::below::{Below, Role, Wrapper};
+use crate::capture;
 use crate::forward::{Outcome, Request, counted, forward, forward_close, wrap_request};
 use crate::info::Info;
 use crate::op::Op;
+use crate::state::State;
 use sago_hdf5::handle::PropertyList;
 use sago_hdf5::sys::*;
-use sago_hdf5::{Error, Library, error};
-use std::ffi::{c_char, c_uint, c_void};
+use sago_hdf5::{Error, Library, error, guard};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::Arc;
 
@@ -32,7 +35,8 @@ unsafe extern "C" fn create<const SLOT: usize>(
 ) -> *mut c_void {
     // SAFETY: HDF5 passes what the callback below expects, but for the file access list.
     unsafe {
-        forward_by_fapl(SLOT, Op::FileCreate, fapl, request, |class, fapl| {
+        note_default_list(SLOT, dxpl);
+        open_by_fapl(SLOT, Op::FileCreate, name, H5F_ACC_RDWR, fapl, request, |class, fapl| {
             Some(class.file_cls.create?(name, flags, fcpl, fapl, dxpl, request))
         })
     }
@@ -47,7 +51,8 @@ unsafe extern "C" fn open<const SLOT: usize>(
 ) -> *mut c_void {
     // SAFETY: HDF5 passes what the callback below expects, but for the file access list.
     unsafe {
-        forward_by_fapl(SLOT, Op::FileOpen, fapl, request, |class, fapl| {
+        note_default_list(SLOT, dxpl);
+        open_by_fapl(SLOT, Op::FileOpen, name, flags, fapl, request, |class, fapl| {
             Some(class.file_cls.open?(name, flags, fapl, dxpl, request))
         })
     }
@@ -116,8 +121,27 @@ unsafe fn specific_of_open_file(
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
         forward(Op::FileSpecific, wrapper, request, |class, object| {
-            Some(class.file_cls.specific?(object, args, dxpl, request))
+            let specific = class.file_cls.specific.ok_or(Error::NoMethod)?;
+            if (*args).op_type == H5VL_file_specific_t_H5VL_FILE_FLUSH {
+                settle_before_flush(wrapper, &*args)?;
+            }
+            Ok(specific(object, args, dxpl, request))
         })
+    }
+}
+
+/// What waits must be in the file, and in those mounted in it if they are flushed too.
+///
+/// # Safety
+/// `wrapper` is a live wrapper, and `args` those of a flush.
+unsafe fn settle_before_flush(wrapper: *mut c_void, args: &H5VL_file_specific_args_t) -> Result<(), Error> {
+    // SAFETY: the operation tells which member of the union is there.
+    let (kind, scope) = unsafe { (args.args.flush.obj_type, args.args.flush.scope) };
+    // SAFETY: the caller's promise.
+    match unsafe { capture::file_of(wrapper, kind) } {
+        Some(file) if scope == H5F_scope_t_H5F_SCOPE_GLOBAL => capture::settle_all(&file),
+        Some(file) => file.settle(),
+        None => Ok(()),
     }
 }
 
@@ -137,6 +161,7 @@ unsafe fn reopen(
         unsafe {
             let place = (*args).args.reopen.file;
             *place = (*place).wrapped(&below);
+            capture::file_found(*place);
         }
     }
     code
@@ -151,18 +176,92 @@ unsafe extern "C" fn optional(
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
         forward(Op::FileOptional, wrapper, request, |class, object| {
-            Some(class.file_cls.optional?(object, args, dxpl, request))
+            let optional = class.file_cls.optional.ok_or(Error::NoMethod)?;
+            let Role::File(handle) = Wrapper::role(wrapper) else {
+                return Ok(optional(object, args, dxpl, request));
+            };
+            let file = handle.file();
+            let sets_atomicity = (*args).op_type == H5VL_NATIVE_FILE_SET_MPI_ATOMICITY as c_int;
+            if sets_atomicity {
+                file.settle()?;
+            }
+            let code = optional(object, args, dxpl, request);
+            if sets_atomicity && code >= 0 {
+                let set = (*args).args.cast::<H5VL_native_file_optional_args_t>();
+                file.set_atomic((*set).set_mpi_atomicity.flag);
+            }
+            Ok(code)
         })
     }
 }
 
 unsafe extern "C" fn close(wrapper: *mut c_void, dxpl: hid_t, request: Request) -> herr_t {
-    // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+    // SAFETY: HDF5 passes a wrapper of ours.
+    let (role, library) = unsafe { (Wrapper::role(wrapper), Wrapper::parts(wrapper).1.library) };
+    let Role::File(handle) = role else {
+        // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
+        return unsafe { close_below(wrapper, dxpl, request) };
+    };
+    let file = Arc::clone(handle.file());
+    drop(handle);
+    // What waits goes first. If it cannot be written, the file stays open, and closing it again gives it up.
+    if guard(library, Op::FileClose.name(), || file.before_close().map(|()| 0)) < 0 {
+        return -1;
+    }
+    // SAFETY: as above.
+    let code = unsafe { close_below(wrapper, dxpl, request) };
+    if code >= 0 {
+        guard(library, Op::FileClose.name(), || {
+            file.after_close();
+            Ok(0)
+        });
+    }
+    code
+}
+
+unsafe fn close_below(wrapper: *mut c_void, dxpl: hid_t, request: Request) -> herr_t {
+    // SAFETY: the caller passes on what HDF5 passed to it.
     unsafe {
         forward_close(Op::FileClose, wrapper, request, |class, object| {
             Some(class.file_cls.close?(object, dxpl, request))
         })
     }
+}
+
+/// HDF5 always opens files with its default transfer list, which otherwise cannot be told from others.
+fn note_default_list(slot: usize, dxpl: hid_t) {
+    if let Some(library) = Library::in_slot(slot) {
+        State::of(library).set_default_transfer_list(dxpl);
+    }
+}
+
+/// [`forward_by_fapl`] for what opens a file, which is then captured if it can be.
+///
+/// # Safety
+/// As for [`forward_by_fapl`], and `name` is a C string.
+unsafe fn open_by_fapl(
+    slot: usize,
+    op: Op,
+    name: *const c_char,
+    flags: c_uint,
+    fapl: hid_t,
+    request: Request,
+    call: impl FnOnce(&H5VL_class_t, hid_t) -> Option<*mut c_void>,
+) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    let wrapper = unsafe { forward_by_fapl(slot, op, fapl, request, call) };
+    let Some(library) = Library::in_slot(slot).filter(|_| !wrapper.is_null()) else { return wrapper };
+    let Ok(config) = Info::config(library, fapl) else { return wrapper };
+    // SAFETY: the caller's promise.
+    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+    let writable = flags & H5F_ACC_RDWR != 0;
+    // SAFETY: a live wrapper, just made.
+    unsafe {
+        let (_, below) = Wrapper::parts(wrapper);
+        let request = capture::Request { below: &below, config: &config, name: &name, writable, fapl };
+        capture::file_opened(wrapper, &request);
+    }
+    wrapper
 }
 
 /// Runs `call` with the connector below that the options in `fapl` name, and a file access list made for it.

@@ -8,6 +8,7 @@
 mod attr;
 mod below;
 mod blob;
+mod capture;
 mod class;
 mod dataset;
 mod datatype;

@@ -1,6 +1,7 @@
 //! Links: handed on, with the objects in the arguments unwrapped.
 
 use crate::below::Wrapper;
+use crate::capture;
 use crate::forward::{Request, forward};
 use crate::op::Op;
 use sago_hdf5::Error;
@@ -114,7 +115,20 @@ unsafe extern "C" fn specific(
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
         forward(Op::LinkSpecific, wrapper, request, |class, object| {
-            Some(class.link_cls.specific?(object, location, args, dxpl, request))
+            let specific = class.link_cls.specific.ok_or(Error::NoMethod)?;
+            if (*args).op_type != H5VL_link_specific_t_H5VL_LINK_DELETE {
+                return Ok(specific(object, location, args, dxpl, request));
+            }
+            let file = capture::file_of(wrapper, (*location).obj_type);
+            if let Some(file) = &file {
+                capture::settle_all(file)?;
+            }
+            let (_, below) = Wrapper::parts(wrapper);
+            let code = specific(object, location, args, dxpl, request);
+            if file.is_some() {
+                capture::links_removed(&below);
+            }
+            Ok(code)
         })
     }
 }

@@ -1,6 +1,7 @@
-//! Operations on objects of any class: handed on as they are.
+//! Operations on objects of any class, handed on; before some of them what waits must be in the file.
 
 use crate::below::Wrapper;
+use crate::capture;
 use crate::forward::{Request, forward};
 use crate::op::Op;
 use sago_hdf5::Error;
@@ -24,9 +25,13 @@ unsafe extern "C" fn open(
 ) -> *mut c_void {
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
-        forward(Op::ObjectOpen, wrapper, request, |class, object| {
+        let object = forward(Op::ObjectOpen, wrapper, request, |class, object| {
             Some(class.object_cls.open?(object, location, opened, dxpl, request))
-        })
+        });
+        if !object.is_null() && *opened == H5I_type_t_H5I_DATASET {
+            capture::dataset_opened(object, dxpl, false);
+        }
+        object
     }
 }
 
@@ -46,6 +51,7 @@ unsafe extern "C" fn copy(
     unsafe {
         forward(Op::ObjectCopy, source, request, |class, object| {
             let copy = class.object_cls.copy.ok_or(Error::NoMethod)?;
+            settle_copy(source, source_location, target, target_location)?;
             let target = Wrapper::object_of(target, class)?;
             Ok(copy(
                 object,
@@ -60,6 +66,30 @@ unsafe extern "C" fn copy(
                 request,
             ))
         })
+    }
+}
+
+/// Copying reads the source and needs space in the target. It is called by the ranks that have opened the target.
+///
+/// # Safety
+/// Two live wrappers, and locations that start at them.
+unsafe fn settle_copy(
+    source: *mut c_void,
+    source_location: *const H5VL_loc_params_t,
+    target: *mut c_void,
+    target_location: *const H5VL_loc_params_t,
+) -> Result<(), Error> {
+    // SAFETY: the caller's promise.
+    let (from, to) = unsafe {
+        let from = capture::file_of(source, (*source_location).obj_type);
+        (from, capture::file_of(target, (*target_location).obj_type))
+    };
+    if let Some(to) = &to {
+        capture::settle_all(to)?;
+    }
+    match from {
+        Some(from) if to.is_none_or(|to| to.group != from.group) => from.settle_alone(),
+        _ => Ok(()),
     }
 }
 
@@ -88,7 +118,21 @@ unsafe extern "C" fn specific(
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
         forward(Op::ObjectSpecific, wrapper, request, |class, object| {
-            Some(class.object_cls.specific?(object, location, args, dxpl, request))
+            let specific = class.object_cls.specific.ok_or(Error::NoMethod)?;
+            let counts = (*args).op_type == H5VL_object_specific_t_H5VL_OBJECT_CHANGE_REF_COUNT;
+            if !counts && (*args).op_type != H5VL_object_specific_t_H5VL_OBJECT_FLUSH {
+                return Ok(specific(object, location, args, dxpl, request));
+            }
+            let file = capture::file_of(wrapper, (*location).obj_type);
+            if let Some(file) = &file {
+                capture::settle_all(file)?;
+            }
+            let (_, below) = Wrapper::parts(wrapper);
+            let code = specific(object, location, args, dxpl, request);
+            if counts && file.is_some() {
+                capture::links_removed(&below);
+            }
+            Ok(code)
         })
     }
 }

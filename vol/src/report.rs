@@ -13,6 +13,7 @@ use std::io::Write as _;
 pub fn write(library: &Library, state: &State) {
     let places = state.take_reports();
     let calls = state.take_calls();
+    let (captured, bytes, passed) = state.take_captured();
     if places.is_empty() {
         return;
     }
@@ -25,6 +26,11 @@ pub fn write(library: &Library, state: &State) {
     for (i, (op, count)) in calls.iter().enumerate() {
         let comma = if i == 0 { "" } else { "," };
         let _ = write!(line, r#"{comma}"{}":{count}"#, op.name());
+    }
+    let _ = write!(line, r#"}},"captured":{{"calls":{captured},"bytes":{bytes}}},"passed":{{"#);
+    for (i, (reason, count)) in passed.iter().enumerate() {
+        let comma = if i == 0 { "" } else { "," };
+        let _ = write!(line, r#"{comma}"{reason}":{count}"#);
     }
     line.push_str("}}\n");
     for place in places {

@@ -1,9 +1,11 @@
 //! Wrapping of objects that HDF5 itself opens below us, for instance in iterations and when a reference is followed.
 
 use crate::below::{Below, Wrapper};
+use crate::capture;
 use crate::forward::counted;
 use crate::op::Op;
-use sago_hdf5::sys::{H5I_type_t, H5VL_wrap_class_t, herr_t};
+use crate::state::State;
+use sago_hdf5::sys::{H5I_type_t, H5I_type_t_H5I_DATASET, H5I_type_t_H5I_FILE, H5VL_wrap_class_t, herr_t};
 use sago_hdf5::{Error, Library};
 use std::ffi::c_void;
 use std::ptr;
@@ -63,7 +65,25 @@ unsafe extern "C" fn wrap_object(object: *mut c_void, kind: H5I_type_t, context:
             Some(wrap_object) => unsafe { wrap_object(object, kind, context.inner) },
             None => object,
         };
-        if object.is_null() { Err(Error::Reported) } else { Ok(Wrapper::around(object, &context.below)) }
+        if object.is_null() {
+            return Err(Error::Reported);
+        }
+        let wrapper = Wrapper::around(object, &context.below);
+        #[allow(non_upper_case_globals)]
+        match kind {
+            // SAFETY: a wrapper just made, of an object of that type.
+            H5I_type_t_H5I_FILE => unsafe { capture::file_found(wrapper) },
+            // SAFETY: as above.
+            H5I_type_t_H5I_DATASET => unsafe {
+                capture::dataset_opened(
+                    wrapper,
+                    State::of(context.below.library).default_transfer_list(),
+                    false,
+                );
+            },
+            _ => {}
+        }
+        Ok(wrapper)
     })
 }
 

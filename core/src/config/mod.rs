@@ -13,7 +13,7 @@ mod values;
 pub use error::OptionError;
 pub use layers::{Layers, Source};
 pub use table::{OPTIONS, OptionSpec};
-pub use values::{Exchange, Placement, ReportTo, UnderVol};
+pub use values::{Exchange, Mode, Placement, ReportTo, UnderVol};
 
 use crate::text::{Unclosed, Words};
 use std::fmt;
@@ -21,6 +21,9 @@ use std::fmt;
 /// The options in force for a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Config {
+    pub mode: Mode,
+    /// `None`: by the memory of the node.
+    pub window_bytes: Option<u64>,
     pub report: Option<ReportTo>,
     pub under_vol: UnderVol,
     pub under_info: String,
@@ -156,7 +159,7 @@ mod tests {
     fn mistakes_are_named_with_what_to_write_instead() {
         let refused = |text: &str| Config::parse(text).unwrap_err().to_string();
         assert!(refused("report=stderr repotr=x").starts_with(
-            "unknown option `repotr`; did you mean `report`? known options: report, under_vol, under_info"
+            "unknown option `repotr`; did you mean `report`? known options: mode, window, report, under_vol, under_info"
         ));
         assert_eq!(refused("report"), "option `report` has no value; write `report=...`");
         assert!(refused("report=").contains("it takes `stderr` or the path"));

@@ -1,6 +1,6 @@
 //! The table of options.
 
-use super::{Config, Exchange, Placement, ReportTo, UnderVol};
+use super::{Config, Exchange, Mode, Placement, ReportTo, UnderVol};
 use crate::text::{count_list, size_bytes, size_bytes_text};
 
 /// One row of the table of options.
@@ -17,6 +17,23 @@ pub struct OptionSpec {
 
 /// Every option that Sago knows, in the order in which they are shown.
 pub const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "mode",
+        expects: "`window`, `immediate` or `off`",
+        meaning: "when writes are carried out: together, when the program flushes or closes the file or the window is \
+                  full; each collective one before it returns; by HDF5, as without Sago",
+        example: "mode=immediate",
+        set: |config, value| set(&mut config.mode, Mode::parse(value)),
+        get: |config| (config.mode != Mode::default()).then(|| config.mode.to_string()),
+    },
+    OptionSpec {
+        name: "window",
+        expects: "a size from 1B to 16GiB, or `auto` (an eighth of the node's memory, shared by its ranks, at most 256MiB)",
+        meaning: "how many bytes of writes each rank may collect before they are carried out",
+        example: "window=64MiB",
+        set: |config, value| set_or_auto(&mut config.window_bytes, value, size_in_bounds),
+        get: |config| config.window_bytes.map(size_bytes_text),
+    },
     OptionSpec {
         name: "report",
         expects: "`stderr` or the path of a file to append to",

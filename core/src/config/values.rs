@@ -17,6 +17,18 @@ pub enum UnderVol {
     Name(String),
 }
 
+/// When writes of a program are carried out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// They are collected, and written together when the program flushes or closes the file, or the window is full.
+    #[default]
+    Window,
+    /// Each collective write before it returns.
+    Immediate,
+    /// By HDF5, as without Sago.
+    Off,
+}
+
 /// Whether ranks exchange bytes before writing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exchange {
@@ -42,6 +54,27 @@ pub enum Placement {
     OnePerNode,
     ShortestPath,
     Random(u64),
+}
+
+impl Mode {
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "window" => Self::Window,
+            "immediate" => Self::Immediate,
+            "off" => Self::Off,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Window => "window",
+            Self::Immediate => "immediate",
+            Self::Off => "off",
+        })
+    }
 }
 
 impl Exchange {

@@ -73,6 +73,17 @@ impl Declaration {
         self
     }
 
+    /// Each variable as a declaration of its own.
+    pub fn finish_each(self) -> Vec<Declared> {
+        let ends = self.variables.iter().skip(1).copied().chain([self.runs.len()]);
+        let alone = |(start, end): (&usize, usize)| {
+            let mut one = Self::new(self.direction);
+            one.variable(self.runs[*start..end].iter().map(|sourced| sourced.run));
+            one.finish()
+        };
+        self.variables.iter().zip(ends).map(alone).collect()
+    }
+
     pub fn finish(self) -> Declared {
         let pattern = Pattern::recognise(&self.runs, &self.variables);
         let mut runs = self.runs;
@@ -188,6 +199,16 @@ mod tests {
         assert_eq!(declared.runs().len(), 9);
         assert_eq!(declared.coverage(), [Run::contiguous(0, 36_000_000)]);
         assert_eq!(declared.pattern(), Pattern::ArrayOfStructures);
+    }
+
+    #[test]
+    fn variables_one_by_one_are_all_the_bytes() {
+        let mut declaration = Declaration::new(Direction::Write);
+        let rows = Run::strided(100, 4, 10, 5).unwrap();
+        declaration.variable([Run::contiguous(0, 7)]).variable([]).variable([rows, Run::contiguous(200, 3)]);
+        let each = declaration.clone().finish_each();
+        assert_eq!(each.iter().map(Declared::bytes).collect::<Vec<_>>(), [7, 0, 23]);
+        assert_eq!(each.iter().map(Declared::bytes).sum::<u64>(), declaration.finish().bytes());
     }
 
     #[test]

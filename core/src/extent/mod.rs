@@ -3,10 +3,12 @@
 //! never empty, and two neighbours in the list that touch in order are one extent.
 
 mod coverage;
+mod cursor;
 mod run;
 mod set;
 
 pub use coverage::fuse;
+pub use cursor::Cursor;
 pub use run::{Block, Run, RunList};
 pub use set::ExtentSet;
 

@@ -185,6 +185,10 @@ impl RunList {
         &self.runs
     }
 
+    pub fn into_vec(self) -> Vec<Run> {
+        self.runs
+    }
+
     pub fn push_run(&mut self, run: Run) {
         if run.is_contiguous() {
             self.push(Extent::new(run.offset, run.len));

@@ -41,11 +41,25 @@ pub enum PatternError {
 impl AccessPattern {
     /// What `rank` of `ranks` declares.
     pub fn declare(&self, rank: Rank, ranks: u32, direction: Direction) -> Result<Declared, PatternError> {
+        Ok(self.declaration(rank, ranks, direction)?.finish())
+    }
+
+    /// The same variable by variable, as a program that writes each of them with a call of its own does.
+    pub fn declare_each(
+        &self,
+        rank: Rank,
+        ranks: u32,
+        direction: Direction,
+    ) -> Result<Vec<Declared>, PatternError> {
+        Ok(self.declaration(rank, ranks, direction)?.finish_each())
+    }
+
+    fn declaration(&self, rank: Rank, ranks: u32, direction: Direction) -> Result<Declaration, PatternError> {
         self.fits(ranks)?;
         let mut declaration = Declaration::new(direction);
         let (me, all) = (u64::from(rank.0), u64::from(ranks));
         self.variables(me, all, &mut declaration).ok_or(PatternError::TooLarge)?;
-        Ok(declaration.finish())
+        Ok(declaration)
     }
 
     /// How many ranks the pattern itself asks for, if it does.

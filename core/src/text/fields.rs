@@ -4,7 +4,7 @@ use super::{TextError, Unclosed, Words};
 use std::cell::RefCell;
 
 /// `kind name=value name=value ...`
-pub(crate) struct Fields<'a> {
+pub struct Fields<'a> {
     /// What the text describes, for sentences: "torus", "pattern `soa`".
     of: String,
     pub kind: &'a str,

@@ -8,7 +8,7 @@ mod units;
 mod words;
 
 pub use error::{TextError, nearest};
-pub(crate) use fields::Fields;
+pub use fields::Fields;
 pub use units::{
     bytes_per_s, bytes_per_s_text, count_list, duration_s, duration_s_text, size_bytes, size_bytes_text,
 };

@@ -3,6 +3,7 @@
 use crate::board::Board;
 use crate::error::Error;
 use crate::local_window::{HEAD, LocalWindow};
+use crate::mail::Mail;
 use crate::memory::{Block, Shared, shared_blocks};
 use crate::signal::Signal;
 use crate::transport::{Parts, Receive, Reduce, Send, Transport, Window, alltoall_by_exchange, check_rank};
@@ -17,28 +18,35 @@ const INNER_TAG: u16 = u16::MAX;
 
 type Thing = Arc<dyn Any + std::marker::Send + Sync>;
 /// By sender, receiver and tag.
-type Mail = HashMap<(usize, usize, u16), VecDeque<Vec<u8>>>;
+type Mailboxes = HashMap<(usize, usize, u16), VecDeque<Vec<u8>>>;
+
+/// What subgroups inherit.
+#[derive(Clone, Copy, Default)]
+pub struct Common {
+    pub seed: Option<u64>,
+    pub no_windows: bool,
+}
 
 /// What the ranks of a group have in common.
 pub struct Group {
     size: usize,
     nodes: Vec<usize>,
-    seed: Option<u64>,
+    common: Common,
     board: Vec<Arc<Block>>,
     /// Two tables, used in turn, for the same reason as on the board.
     tables: [Mutex<Vec<Option<Thing>>>; 2],
-    mail: Mutex<Mail>,
+    mail: Mutex<Mailboxes>,
     /// Raised when mail for a rank arrives.
     bells: Vec<Signal>,
 }
 
 impl Group {
-    pub fn new(size: usize, nodes: Vec<usize>, seed: Option<u64>) -> Result<Self, Error> {
+    pub fn new(size: usize, nodes: Vec<usize>, common: Common) -> Result<Self, Error> {
         let board =
             (0..size).map(|_| Block::new(Board::SEGMENT_BYTES).map(Arc::new)).collect::<Result<_, _>>()?;
         let table = || Mutex::new(vec![None; size]);
         let bells = (0..size).map(|_| Signal::new()).collect();
-        Ok(Self { size, nodes, seed, board, tables: [table(), table()], mail: Mutex::default(), bells })
+        Ok(Self { size, nodes, common, board, tables: [table(), table()], mail: Mutex::default(), bells })
     }
 }
 
@@ -69,18 +77,18 @@ impl ThreadRank {
 
     fn subgroup(&self, colour: usize, key: u32) -> Result<Box<dyn Transport>, Error> {
         let wishes = self.meet(Arc::new((Some(colour), key)))?;
-        self.join(&wishes, colour)
+        Ok(Box::new(self.join(&wishes, colour)?))
     }
 
     /// The lowest member makes the group and shows it.
-    fn join(&self, wishes: &[Arc<(Option<usize>, u32)>], colour: usize) -> Result<Box<dyn Transport>, Error> {
+    fn join(&self, wishes: &[Arc<(Option<usize>, u32)>], colour: usize) -> Result<Self, Error> {
         let mut members: Vec<usize> = (0..self.group.size).filter(|&r| wishes[r].0 == Some(colour)).collect();
         members.sort_by_key(|&r| (wishes[r].1, r));
         let nodes = members.iter().map(|&r| self.group.nodes[r]).collect();
-        let own = Arc::new(Group::new(members.len(), nodes, self.group.seed)?);
+        let own = Arc::new(Group::new(members.len(), nodes, self.group.common)?);
         let all = self.meet(own)?;
         let rank = members.iter().position(|&r| r == self.rank).unwrap_or(0);
-        Ok(Box::new(Self::new(Arc::clone(&all[members[0]]), rank, Rc::clone(&self.wait))))
+        Ok(Self::new(Arc::clone(&all[members[0]]), rank, Rc::clone(&self.wait)))
     }
 
     fn take_mail(&self, from: usize, tag: u16) -> Result<Vec<u8>, Error> {
@@ -166,10 +174,10 @@ impl Transport for ThreadRank {
         let colour = colour.map(|c| c as usize);
         let wishes = self.meet(Arc::new((colour, key)))?;
         match colour {
-            Some(colour) => self.join(&wishes, colour).map(Some),
+            Some(colour) => Ok(Some(Box::new(self.join(&wishes, colour)?))),
             None => {
                 // Takes part in the meeting in which the others show their groups.
-                self.meet(Arc::new(Group::new(0, vec![], None)?))?;
+                self.meet(Arc::new(Group::new(0, vec![], Common::default())?))?;
                 Ok(None)
             }
         }
@@ -190,9 +198,30 @@ impl Transport for ThreadRank {
 
     fn window(&self, bytes: usize) -> Result<Box<dyn Window>, Error> {
         self.step()?;
+        if self.group.common.no_windows {
+            return Err(Error::NoWindows);
+        }
         let blocks = self.meet(Arc::new(Block::new(bytes + HEAD)?))?;
         let (shared, wait) = (shared_blocks(blocks), Rc::clone(&self.wait));
-        Ok(Box::new(LocalWindow::new(shared, self.rank, self.group.size, wait, self.group.seed)))
+        Ok(Box::new(LocalWindow::new(shared, self.rank, self.group.size, wait, self.group.common.seed)))
+    }
+
+    fn letters(&self, partners: &[usize], record_bytes: usize) -> Result<Box<dyn Mail>, Error> {
+        self.step()?;
+        partners.iter().try_for_each(|rank| check_rank(*rank, self.group.size))?;
+        // A group of their own, so that what is left in it goes with it.
+        let own = self.join(&self.meet(Arc::new((Some(0), 0)))?, 0)?;
+        Ok(Box::new(Letters { own, partners: partners.to_vec(), record_bytes, next: 0, open: Vec::new() }))
+    }
+
+    fn watch(
+        &self,
+        signal: &Signal,
+        seen: u32,
+        ready: &mut dyn FnMut() -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        self.step()?;
+        self.wait.watch(signal, seen, ready)
     }
 
     fn wait(&self, signal: &Signal, done: &dyn Fn(u32) -> bool) -> Result<(), Error> {
@@ -202,6 +231,63 @@ impl Transport for ThreadRank {
 
     fn close(self: Box<Self>) -> Result<(), Error> {
         Ok(())
+    }
+}
+
+/// [`Mail`] in the mailboxes of a group.
+struct Letters {
+    own: ThreadRank,
+    partners: Vec<usize>,
+    record_bytes: usize,
+    next: usize,
+    open: Vec<u8>,
+}
+
+impl Letters {
+    const TAG: u16 = 0;
+    const IN_FLIGHT_MAX: usize = 4;
+}
+
+impl Mail for Letters {
+    fn record_bytes_max(&self, _to: usize) -> usize {
+        self.record_bytes
+    }
+
+    fn send(&mut self, to: usize, record: &[u8]) -> Result<bool, Error> {
+        self.own.step()?;
+        check_rank(to, self.own.group.size)?;
+        let mut mail = locked(&self.own.group.mail);
+        let box_ = mail.entry((self.own.rank, to, Self::TAG)).or_default();
+        let room = box_.len() < Self::IN_FLIGHT_MAX;
+        if room {
+            box_.push_back(record.to_vec());
+        }
+        Ok(room)
+    }
+
+    fn push(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn receive(&mut self) -> Result<Option<(usize, &[u8])>, Error> {
+        for step in 0..self.partners.len() {
+            let at = (self.next + step) % self.partners.len();
+            let key = (self.partners[at], self.own.rank, Self::TAG);
+            let found = locked(&self.own.group.mail).get_mut(&key).and_then(VecDeque::pop_front);
+            if let Some(record) = found {
+                (self.next, self.open) = (at, record);
+                return Ok(Some((self.partners[at], &self.open)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.open.capacity()
+    }
+
+    fn close(self: Box<Self>) -> Result<(), Error> {
+        self.own.barrier()
     }
 }
 

@@ -9,7 +9,7 @@ mod schedule;
 use crate::error::Error;
 use crate::transport::Transport;
 use crate::wait::{Alarm, Polite, Wait};
-use group::{Group, ThreadRank};
+use group::{Common, Group, ThreadRank};
 use schedule::{Schedule, Turn};
 use std::panic::{self, AssertUnwindSafe};
 use std::rc::Rc;
@@ -21,13 +21,15 @@ use std::thread;
 pub struct Options {
     /// Ranks on each pretended node; 0 puts all on one.
     pub ranks_per_node: usize,
+    /// Pretend that there are no windows between nodes.
+    pub no_windows: bool,
     /// Draw the interleaving from this seed; without one, threads run freely.
     pub seed: Option<u64>,
 }
 
 /// One rank that is the whole group.
 pub fn single() -> Result<Box<dyn Transport>, Error> {
-    let group = Arc::new(Group::new(1, vec![0], None)?);
+    let group = Arc::new(Group::new(1, vec![0], Common::default())?);
     Ok(Box::new(ThreadRank::new(group, 0, Rc::new(Polite::default()))))
 }
 
@@ -55,7 +57,8 @@ where
     let alarm = Arc::new(Alarm::default());
     let schedule = options.seed.map(|seed| Arc::new(Schedule::new(size, seed, Arc::clone(&alarm))));
     let node = |rank| usize::checked_div(rank, options.ranks_per_node).unwrap_or(0);
-    let group = Group::new(size, (0..size).map(node).collect(), options.seed);
+    let common = Common { seed: options.seed, no_windows: options.no_windows };
+    let group = Group::new(size, (0..size).map(node).collect(), common);
     let group = Arc::new(group.expect("memory for a group of threads"));
     let rank_body = |rank: usize| {
         let _turns = schedule.as_ref().map(|s| s.enter(rank));

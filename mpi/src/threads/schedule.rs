@@ -207,6 +207,18 @@ impl Wait for Turn {
         }
     }
 
+    fn watch(
+        &self,
+        signal: &Signal,
+        seen: u32,
+        ready: &mut dyn FnMut() -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        while signal.get() == seen && !ready()? {
+            self.schedule.give_turn(self.rank, Rank::Ready)?;
+        }
+        Ok(())
+    }
+
     fn pause(&self, _: &mut Patience) -> Result<(), Error> {
         self.schedule.give_turn(self.rank, Rank::Ready)
     }

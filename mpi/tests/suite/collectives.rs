@@ -79,8 +79,9 @@ pub fn allgather(t: &dyn Transport) -> Check {
 }
 
 pub fn alltoall(t: &dyn Transport) -> Check {
-    let lengths: [fn(usize, usize) -> usize; 5] = [
+    let lengths: [fn(usize, usize) -> usize; 6] = [
         |_, _| 0,
+        |from, to| if (from, to) == (0, 1) { 100 } else { 0 },
         |_, _| 8,
         |from, to| (from * 7 + to * 3) % 11,
         |from, to| if from == 0 { to * 100 } else { 0 },
@@ -94,6 +95,10 @@ pub fn alltoall(t: &dyn Transport) -> Check {
             let expected = pattern(from, t.rank(), length(from, t.rank()));
             ensure!(part == expected, "from {from}: {} bytes, expected {}", part.len(), expected.len());
         }
+        // What follows is not mistaken for it.
+        let mut ranks = [1];
+        t.allreduce(Reduce::Sum, &mut ranks).map_err(text)?;
+        ensure!(ranks[0] == t.size() as u64, "{} ranks", ranks[0]);
     }
     let few = t.alltoall(&Parts::default());
     ensure!(matches!(few, Err(Error::Mismatch { .. })), "no parts for {} ranks: {few:?}", t.size());

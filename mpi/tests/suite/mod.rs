@@ -5,6 +5,7 @@
 
 mod collectives;
 mod groups;
+mod mail;
 mod memory;
 mod messages;
 mod random;
@@ -53,6 +54,8 @@ pub const CASES: &[Case] = &[
     ("windows: tickets are unique", windows::tickets),
     ("windows: rounds", windows::rounds),
     ("windows: bounds", windows::bounds),
+    ("mail: one-sided", mail::one_sided),
+    ("mail: by messages", mail::messages),
     ("random: a long mixture", random::mixture),
 ];
 

@@ -5,6 +5,7 @@
 
 mod calm;
 mod cases;
+mod core;
 mod html;
 mod latency;
 pub mod launch;
@@ -29,6 +30,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const HELP: &str = "\
 cargo xtask bench [CASE]...
 measures the I/O kernels against the limit, natively and through Sago; without CASE all of them
+(`cargo xtask bench core --help`: commits alone, without HDF5)
 
   --list                list the cases; `latency` is one
   --quick               a few cases on MPICH, under three minutes
@@ -234,6 +236,10 @@ fn parse(args: &mut lexopt::Parser) -> Result<Option<Options>> {
             Long("poll") => o.poll = true,
             Long("json") => o.json = Some(PathBuf::from(args.value()?)),
             Long("html") => o.html = Some(PathBuf::from(args.value()?)),
+            Value(name) if name == "core" && names.is_empty() => {
+                core::command(args)?;
+                return Ok(None);
+            }
             Value(name) => names.push(name.string()?),
             other => return Err(other.unexpected().into()),
         }

@@ -6,10 +6,12 @@
 mod arrows;
 mod bound;
 mod broken;
+mod cluster;
 mod conform;
 mod consistency;
 mod differ;
 mod examples;
+pub mod exec;
 mod faults;
 mod kernels;
 mod latency;
@@ -60,6 +62,8 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(examples::Examples),
         Box::new(panics::Panics),
         Box::new(mpi::Transport),
+        Box::new(exec::Exec),
+        Box::new(cluster::Cluster),
         Box::new(two_hdf5::TwoHdf5),
         Box::new(conform::Conform),
         Box::new(consistency::Consistency),

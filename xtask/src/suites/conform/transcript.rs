@@ -7,6 +7,8 @@
 //!   the same order;
 //! - a frame that the connector's stack has in addition comes from the library's connector layer (a function whose name
 //!   starts with `H5VL`) or from Sago (its own error class);
+//! - a line that begins with `> how:` tells how the library did a transfer, which is what a connector that captures it
+//!   does otherwise: only its being there counts;
 //! - where the native stack is empty, so is the connector's: a call that succeeds leaves no errors behind.
 
 use std::fmt::Write as _;
@@ -22,6 +24,12 @@ struct Entry<'t> {
     frames: Vec<&'t str>,
 }
 
+impl Entry<'_> {
+    fn tells_how(&self) -> bool {
+        self.line.starts_with("> how:")
+    }
+}
+
 /// Compares a native transcript with one through the connector. `None` if they agree.
 pub fn compare(native: &str, through: &str) -> Option<String> {
     let (native, through) = (entries(native), entries(through));
@@ -29,7 +37,9 @@ pub fn compare(native: &str, through: &str) -> Option<String> {
     let mut found = 0;
     for i in 0..native.len().max(through.len()) {
         let difference = match (native.get(i), through.get(i)) {
-            (Some(n), Some(t)) if n.line == t.line => compare_stacks(n, t),
+            (Some(n), Some(t)) if n.line == t.line || (n.tells_how() && t.tells_how()) => {
+                compare_stacks(n, t)
+            }
             (Some(n), Some(t)) => {
                 Some(format!("natively:  {}\nconnector: {}{}", n.line, t.line, indented(&t.frames)))
             }

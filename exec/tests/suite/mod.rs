@@ -1,0 +1,92 @@
+//! Random commits and fetches, compared byte by byte with the plain way of doing them. Every rank draws the same from
+//! the seed, so each knows what all write.
+
+pub mod extremes;
+pub mod faults;
+mod pattern;
+
+pub use pattern::Pattern;
+
+use sago_core::config::Config;
+use sago_core::cost::Calibration;
+use sago_core::declare::Direction;
+use sago_core::plan::StorageFacts;
+use sago_core::random::Random;
+use sago_exec::{Lent, Session, Setting, Taken};
+use sago_mpi::Transport;
+use sago_storage::Storage;
+use std::sync::Arc;
+
+pub fn setting(options: &str) -> Setting {
+    let config = Config::parse(options).unwrap_or_else(|e| panic!("{options}: {e}"));
+    Setting { config, storage: StorageFacts::default(), calibration: Calibration::default() }
+}
+
+fn options(random: &mut Random) -> String {
+    let mut text = String::new();
+    if random.below(3) > 0 {
+        text += &format!(" buffer={}B", 16 + random.below(2000));
+    }
+    if random.below(2) > 0 {
+        text += &format!(" stripe={}B", 8 + random.below(500));
+    }
+    text += [" exchange=auto", " exchange=direct", " exchange=aggregate"][random.below(3) as usize];
+    if random.below(2) > 0 {
+        text += &format!(" aggregators={}", 1 + random.below(5));
+    }
+    text + &format!(" groups={} group_ranks_min=1", 1 + random.below(3))
+}
+
+/// A few commits and a fetch of all ranks on `storage`, which is empty; on every rank the first complaint of any.
+pub fn run(t: &dyn Transport, storage: Arc<dyn Storage>, seed: u64) -> Result<(), String> {
+    let verdict = commit_and_fetch(t, &storage, seed).map_err(|e| format!("seed {seed}: {e}"));
+    t.agree(verdict).map_err(|e| e.to_string())
+}
+
+fn commit_and_fetch(t: &dyn Transport, storage: &Arc<dyn Storage>, seed: u64) -> Result<(), String> {
+    let (rank, ranks) = (t.rank() as u64, t.size() as u64);
+    let mut random = Random::new(seed);
+    let setting = setting(&options(&mut random));
+    let steps = 1 + random.below(3);
+    // Half of the time a step is the one before, further on in the file.
+    let again = random.below(2) == 0;
+    let shaped = |rank: u64, step: u64| {
+        let drawn = if again { 0 } else { 1_000_003 * step };
+        let shift = if again { step * 8 * (1 + seed % 500) } else { 0 };
+        Pattern::random(&mut Random::new(seed + drawn), rank, ranks, shift)
+    };
+    let mut expected = Vec::new();
+    for step in 0..steps {
+        (0..ranks).for_each(|rank| shaped(rank, step).apply(&mut expected));
+    }
+    let mut session = Session::open(t, Arc::clone(storage), setting).map_err(text)?;
+    for step in 0..steps {
+        let pattern = shaped(rank, step);
+        let lent = Lent::new(pattern.variables.iter().map(|(_, bytes)| bytes.as_slice()));
+        session.commit(pattern.declared(Direction::Write), &lent).map_err(text)?;
+    }
+    let last = shaped(rank, steps - 1);
+    let mut back: Vec<Vec<u8>> = last.variables.iter().map(|(_, bytes)| vec![0; bytes.len()]).collect();
+    let mut taken = Taken::new(back.iter_mut().map(Vec::as_mut_slice));
+    session.fetch(last.declared(Direction::Read), &mut taken).map_err(text)?;
+    session.close().map_err(text)?;
+    for ((runs, _), found) in last.variables.iter().zip(&back) {
+        let blocks = runs.iter().flat_map(|run| run.blocks());
+        let written: Vec<u8> =
+            blocks.flat_map(|k| expected[k.file as usize..(k.file + k.len) as usize].to_vec()).collect();
+        if *found != written {
+            return Err("what was read is not what is in the file".to_owned());
+        }
+    }
+    let mut found = vec![0; expected.len()];
+    storage.read(0, &mut found).map_err(|e| e.to_string())?;
+    match found.iter().zip(&expected).position(|(a, b)| a != b) {
+        Some(at) => Err(format!("byte {at} is {}, not {}", found[at], expected[at])),
+        None if storage.size().ok() != Some(expected.len() as u64) => Err("the size differs".to_owned()),
+        None => Ok(()),
+    }
+}
+
+pub fn text(error: sago_exec::Error) -> String {
+    error.to_string()
+}

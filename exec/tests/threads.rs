@@ -1,0 +1,72 @@
+//! Random patterns, failing storage and extreme extents on ranks that are threads, of one node and of several, running
+//! freely and interleaved from a seed.
+
+#![allow(clippy::unwrap_used)] // In a test.
+
+mod suite;
+
+use sago_mpi::threads::{self, Options};
+use sago_storage::{Memory, Storage};
+use std::sync::Arc;
+
+/// `SAGO_SEEDS=first..last` widens the search, or replays a seed.
+fn seeds() -> std::ops::Range<u64> {
+    let text = std::env::var("SAGO_SEEDS").unwrap_or("0..200".to_owned());
+    let (first, last) = text.split_once("..").unwrap();
+    first.parse().unwrap()..last.parse().unwrap()
+}
+
+fn run(seed: u64, ranks: usize, options: Options) {
+    let storage: Arc<Memory> = Arc::new(Memory::default());
+    let results = threads::run(ranks, options, |transport| {
+        suite::run(transport, Arc::clone(&storage) as Arc<dyn Storage>, seed)
+    });
+    results.into_iter().for_each(|result| assert_eq!(result, Ok(()), "{ranks} ranks, {options:?}"));
+}
+
+#[test]
+fn on_one_node() {
+    seeds().for_each(|seed| run(seed, 1 + seed as usize % 6, Options::default()));
+}
+
+#[test]
+fn on_several_nodes() {
+    for seed in seeds() {
+        let (ranks, ranks_per_node) = (2 + seed as usize % 6, 1 + seed as usize % 3);
+        run(seed, ranks, Options { ranks_per_node, no_windows: seed % 4 == 0, ..Options::default() });
+    }
+}
+
+#[test]
+fn in_drawn_interleavings() {
+    for seed in seeds().step_by(8) {
+        let (ranks, ranks_per_node) = (2 + seed as usize / 8 % 4, seed as usize / 8 % 3);
+        let no_windows = seed % 5 == 0;
+        run(seed, ranks, Options { ranks_per_node, no_windows, seed: Some(seed) });
+    }
+}
+
+#[test]
+fn storage_that_fails() {
+    for seed in seeds() {
+        let (ranks, ranks_per_node) = (1 + seed as usize % 6, seed as usize % 4);
+        let (no_windows, drawn) = (seed % 3 == 0, (seed % 10 == 0).then_some(seed));
+        let options = Options { ranks_per_node, no_windows, seed: drawn };
+        let (bad, good): (Arc<dyn Storage>, Arc<dyn Storage>) =
+            (Arc::new(Memory::default()), Arc::new(Memory::default()));
+        let results = threads::run(ranks, options, |t| {
+            suite::faults::run(t, Arc::clone(&bad), Arc::clone(&good), seed)
+        });
+        results.into_iter().for_each(|result| assert_eq!(result, Ok(()), "{ranks} ranks, {options:?}"));
+    }
+}
+
+#[test]
+fn very_many_tiny_extents() {
+    let storage: Arc<dyn Storage> = Arc::new(Memory::default());
+    for ranks_per_node in [0, 2] {
+        let options = Options { ranks_per_node, ..Options::default() };
+        let results = threads::run(4, options, |t| suite::extremes::tiny(t, Arc::clone(&storage), 20_000));
+        results.into_iter().for_each(|result| assert_eq!(result, Ok(())));
+    }
+}

@@ -1,0 +1,64 @@
+use super::{Check, number, pattern, text};
+use crate::ensure;
+use sago_mpi::{Lanes, Mail, Signal, Transport};
+
+/// More than fits into a ring, so that writers have to wait for room.
+const RECORDS: usize = 60;
+const RECORD_BYTES: usize = 100;
+
+pub fn one_sided(t: &dyn Transport) -> Check {
+    let partners = partners(t);
+    everybody_to_everybody(t, &partners, Box::new(Lanes::new(t, &partners, RECORD_BYTES).map_err(text)?))
+}
+
+pub fn messages(t: &dyn Transport) -> Check {
+    let partners = partners(t);
+    everybody_to_everybody(t, &partners, t.letters(&partners, RECORD_BYTES).map_err(text)?)
+}
+
+/// Mutual: up to three neighbours on both sides.
+fn partners(t: &dyn Transport) -> Vec<usize> {
+    (0..t.size()).filter(|rank| (1..=3).contains(&rank.abs_diff(t.rank()))).collect()
+}
+
+/// Records of all lengths, numbered, in both directions of every pair at once.
+fn everybody_to_everybody(t: &dyn Transport, partners: &[usize], mut mail: Box<dyn Mail>) -> Check {
+    let (mut sent, mut got) = (vec![0_usize; t.size()], vec![0_usize; t.size()]);
+    let (signal, me) = (Signal::new(), t.rank());
+    let record = |from: usize, to: usize, number: usize| {
+        let mut record = (number as u64).to_le_bytes().to_vec();
+        record.extend(pattern(from, to, (number * 13 + from) % (RECORD_BYTES - 7)));
+        record
+    };
+    let mut complaint = None;
+    while complaint.is_none() && partners.iter().any(|r| sent[*r] < RECORDS || got[*r] < RECORDS) {
+        for &to in partners {
+            while sent[to] < RECORDS && mail.send(to, &record(me, to, sent[to])).map_err(text)? {
+                sent[to] += 1;
+            }
+        }
+        mail.push().map_err(text)?;
+        let mut look = || {
+            let Some((from, bytes)) = mail.receive()? else { return Ok(false) };
+            if bytes != record(from, me, got[from]) {
+                complaint = Some(format!("record {} of rank {from} is {bytes:?}", number(&bytes[..8])));
+            }
+            got[from] += 1;
+            Ok(true)
+        };
+        while look().map_err(text)? {}
+        // Somebody's records, or room for ours, which shows only when it is asked for.
+        let mut asked = 0;
+        let ready = &mut || {
+            asked += 1;
+            Ok(asked > 3 || look()?)
+        };
+        t.watch(&signal, 0, ready).map_err(text)?;
+    }
+    ensure!(
+        mail.record_bytes_max(*partners.first().unwrap_or(&0)) >= RECORD_BYTES || partners.is_empty(),
+        "room"
+    );
+    mail.close().map_err(text)?;
+    complaint.map_or(Ok(()), Err)
+}

@@ -1,0 +1,52 @@
+//! The ranks that open a file together, with their buffers and threads. They are kept when the file is closed: the next
+//! file of the same ranks finds them ready, and its buffers in memory.
+
+use super::window::{Region, Window};
+use sago_core::config::Config;
+use sago_core::plan::StorageFacts;
+use sago_exec::Session;
+use sago_mpi::MpiRanks;
+
+pub struct Crew {
+    pub ranks: MpiRanks,
+    /// Of all ranks; made at the first commit.
+    pub together: Option<Session>,
+    /// Of this rank alone; made when it first writes by itself.
+    pub alone: Option<Session>,
+    pub window: Window,
+    /// What the sessions were made for.
+    pub config: Config,
+    pub facts: StorageFacts,
+}
+
+// SAFETY: HDF5 lets one thread in at a time, in builds for several threads by its own lock; and MPI is called by the
+// thread that HDF5 was called by.
+unsafe impl Send for Crew {}
+
+impl Crew {
+    pub fn new(ranks: MpiRanks) -> std::io::Result<Self> {
+        let (config, facts) = (Config::default(), StorageFacts::default());
+        Ok(Self { ranks, together: None, alone: None, window: Window::new(Region::new(1)?), config, facts })
+    }
+
+    /// Gets ready for a file. Collective, and with the same arguments on all ranks.
+    pub fn prepare(
+        &mut self,
+        config: &Config,
+        facts: StorageFacts,
+        window_bytes: u64,
+    ) -> std::io::Result<()> {
+        if self.window.capacity() != window_bytes {
+            self.window = Window::new(Region::new(window_bytes)?);
+        }
+        self.window.clear();
+        if (&self.config, self.facts) != (config, facts) {
+            for session in [self.together.take(), self.alone.take()].into_iter().flatten() {
+                // What cannot be given back goes with the process.
+                drop(session.close());
+            }
+            (self.config, self.facts) = (config.clone(), facts);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,235 @@
+//! Capture: writes and collective reads of a program go through Sago's planner and executor instead of HDF5's own
+//! raw-data path. The connector's callbacks ask here; what is not captured they hand on, with the reason counted.
+//!
+//! Two kinds of facts are kept apart. Those that are the same on all ranks (the dataset, the file, the transfer mode)
+//! decide whether a call is captured. Those that may differ (the memory's datatype, the selection, a transform) only
+//! decide whether this rank's part is: if not, this rank alone writes or reads its part natively and independently,
+//! which is as good, since storage is allocated and unfiltered. So no call needs the ranks to agree on how to treat it.
+
+mod chunks;
+mod crew;
+mod dataset;
+mod facts;
+mod file;
+mod open;
+mod overlap;
+#[cfg(feature = "provoke")]
+mod provoke;
+mod reason;
+mod stream;
+mod transfer;
+mod window;
+
+pub use crew::Crew;
+pub use dataset::{Dataset, OpenDataset};
+pub use file::{CapturedFile, Handle};
+pub use open::Request;
+pub use reason::Reason;
+pub use transfer::{Call, Route, read, write};
+
+use crate::below::{Below, Role, Wrapper};
+use crate::state::State;
+use facts::Facts;
+use sago_hdf5::sys::*;
+use sago_hdf5::{Error, error};
+use std::ffi::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::Arc;
+
+/// What a file's wrapper is to know, after the connector below has opened it. Collective over those who open it.
+///
+/// # Safety
+/// `wrapper` is null or a live wrapper of a file.
+pub unsafe fn file_opened(wrapper: *mut c_void, request: &Request<'_>) {
+    if wrapper.is_null() {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    let (object, below) = unsafe { Wrapper::parts(wrapper) };
+    // SAFETY: the object in a file's wrapper is a file.
+    let opened = catch_unwind(AssertUnwindSafe(|| unsafe { open::open(request, object) }));
+    let role = match opened.unwrap_or(Err(Reason::Unknown)) {
+        Ok(file) => Role::File(Arc::new(Handle::new(file))),
+        Err(reason) => Role::Passed(reason),
+    };
+    drop(below);
+    // SAFETY: the caller's promise.
+    unsafe { Wrapper::set_role(wrapper, role) };
+}
+
+/// The same for a file that HDF5 has got hold of in another way: it was opened before.
+///
+/// # Safety
+/// As for [`file_opened`].
+pub unsafe fn file_found(wrapper: *mut c_void) {
+    if wrapper.is_null() {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    let (object, below) = unsafe { Wrapper::parts(wrapper) };
+    let state = State::of(below.library);
+    if !state.captures() {
+        return;
+    }
+    // SAFETY: the object in a file's wrapper is a file.
+    let Some(file) = unsafe { open::number(&below, object) }.and_then(|number| state.file(number)) else {
+        return;
+    };
+    // SAFETY: the caller's promise.
+    unsafe { Wrapper::set_role(wrapper, Role::File(Arc::new(Handle::new(file)))) };
+}
+
+/// What a dataset's wrapper is to know. `created`: by this call, on all ranks.
+///
+/// # Safety
+/// `wrapper` is null or a live wrapper of a dataset.
+pub unsafe fn dataset_opened(wrapper: *mut c_void, dxpl: hid_t, created: bool) {
+    if wrapper.is_null() {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    let (object, below) = unsafe { Wrapper::parts(wrapper) };
+    if !State::of(below.library).captures() || !below.is_native() {
+        return;
+    }
+    let look = AssertUnwindSafe(|| {
+        error::quietly(below.library, || {
+            // SAFETY: the object in a dataset's wrapper is a dataset.
+            unsafe { dataset_state(&below, object, dxpl, created) }
+        })
+    });
+    let role = match catch_unwind(look).unwrap_or(Err(Reason::Unknown)) {
+        Ok(dataset) => Role::Dataset(Arc::new(OpenDataset::new(dataset, object))),
+        Err(reason) => Role::Passed(reason),
+    };
+    // SAFETY: the caller's promise.
+    unsafe { Wrapper::set_role(wrapper, role) };
+}
+
+unsafe fn dataset_state(
+    below: &Below,
+    object: *mut c_void,
+    dxpl: hid_t,
+    created: bool,
+) -> Result<Arc<Dataset>, Reason> {
+    // SAFETY: the caller's promise.
+    let identity = unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) }.ok_or(Reason::Unknown)?;
+    let file = State::of(below.library).file(identity.file).ok_or(Reason::OtherFile)?;
+    if let Some(known) = file.known_dataset(&identity.token)
+        && !created
+    {
+        return Ok(known);
+    }
+    // SAFETY: the caller's promise.
+    let facts = unsafe { Facts::look_up(below, object, dxpl) };
+    if created && facts.as_ref().is_ok_and(Facts::is_chunked) {
+        // HDF5 lets a rank go while another still writes fill values into chunks.
+        file.meet().map_err(|_| Reason::Unknown)?;
+    }
+    if file.writable && facts.is_ok() && State::of(below.library).first_capture() {
+        // SAFETY: the caller's promise.
+        unsafe { Facts::awaken(below, object, dxpl) }?;
+    }
+    let dataset = Arc::new(Dataset::new(Arc::clone(&file), facts));
+    file.remember(identity.token, &dataset);
+    Ok(dataset)
+}
+
+/// After the extent of a dataset has changed. Collective.
+///
+/// # Safety
+/// `object` is an open dataset of the connector below.
+pub unsafe fn extent_changed(
+    dataset: &Dataset,
+    below: &Below,
+    object: *mut c_void,
+    dxpl: hid_t,
+) -> Result<(), Error> {
+    // SAFETY: the caller's promise.
+    let facts = error::quietly(below.library, || unsafe { Facts::look_up(below, object, dxpl) });
+    dataset.set_facts(facts);
+    // As after a creation: others may still write fill values.
+    dataset.file.meet()
+}
+
+/// After links or references have gone: datasets that are open but have none left lose their storage when they are
+/// closed, so their writes must not wait.
+pub fn links_removed(below: &Below) {
+    let files = State::of(below.library).files();
+    for dataset in files.iter().flat_map(|file| file.open_datasets()) {
+        let Some(object) = dataset.object() else { continue };
+        // SAFETY: an open dataset, as its handles keep it.
+        let identity =
+            error::quietly(below.library, || unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) });
+        if identity.is_none_or(|identity| identity.links == 0) {
+            dataset.set_facts(Err(Reason::Unlinked));
+        }
+    }
+}
+
+/// The captured file that an object lies in.
+///
+/// # Safety
+/// `wrapper` is a live wrapper of an object of this type.
+pub unsafe fn file_of(wrapper: *const c_void, kind: H5I_type_t) -> Option<Arc<CapturedFile>> {
+    // SAFETY: the caller's promise.
+    match unsafe { Wrapper::role(wrapper) } {
+        Role::File(handle) => return Some(Arc::clone(handle.file())),
+        Role::Dataset(open) => return Some(Arc::clone(&open.dataset.file)),
+        Role::Passed(_) | Role::None => {}
+    }
+    // SAFETY: the caller's promise.
+    let (object, below) = unsafe { Wrapper::parts(wrapper) };
+    if !State::of(below.library).captures() || !below.is_native() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    let identity = error::quietly(below.library, || unsafe { Identity::of(&below, object, kind) })?;
+    State::of(below.library).file(identity.file)
+}
+
+/// Before an operation that looks at, or changes, what lies in a file, or in one that is linked to it or mounted in it:
+/// carries out what waits for all files of the same ranks. Collective.
+pub fn settle_all(file: &CapturedFile) -> Result<(), Error> {
+    let files = State::of(file.library).files();
+    files.iter().filter(|other| other.group == file.group).try_for_each(|other| other.settle())
+}
+
+/// Which object of which file.
+struct Identity {
+    file: u64,
+    token: [u8; 16],
+    links: u32,
+}
+
+impl Identity {
+    /// # Safety
+    /// `object` is an open object of the native connector `below`, of this type.
+    unsafe fn of(below: &Below, object: *mut c_void, kind: H5I_type_t) -> Option<Self> {
+        // SAFETY: plain numbers and pointers, for which zero is a value.
+        let (mut location, mut info): (H5VL_loc_params_t, H5O_info2_t) = unsafe { std::mem::zeroed() };
+        (location.obj_type, location.type_) = (kind, H5VL_loc_type_t_H5VL_OBJECT_BY_SELF);
+        let mut args = H5VL_object_get_args_t {
+            op_type: H5VL_object_get_t_H5VL_OBJECT_GET_INFO,
+            args: H5VL_object_get_args_t__bindgen_ty_1 {
+                get_info: H5VL_object_get_args_t__bindgen_ty_1__bindgen_ty_4 {
+                    oinfo: &mut info,
+                    fields: H5O_INFO_BASIC,
+                },
+            },
+        };
+        // SAFETY: the caller's promise, and arguments as the operation wants them.
+        let code = unsafe {
+            below.class().object_cls.get?(object, &location, &mut args, H5P_DEFAULT, ptr::null_mut())
+        };
+        let (file, token, links) = (info.fileno, info.token.__data, info.rc);
+        (code >= 0).then_some(Self { file, token, links })
+    }
+}
+
+/// Whether an optional operation on a dataset moves raw data past us.
+pub fn moves_chunks(operation: c_int) -> bool {
+    let operation = operation as u32;
+    operation == H5VL_NATIVE_DATASET_CHUNK_READ || operation == H5VL_NATIVE_DATASET_CHUNK_WRITE
+}

@@ -1,0 +1,226 @@
+//! Opening a file for capture. Everything that the ranks decide here they decide together, so that all capture or none.
+
+use super::crew::Crew;
+use super::file::{CapturedFile, Opening};
+use super::reason::Reason;
+use crate::below::Below;
+use crate::state::State;
+use sago_core::config::{Config, Mode};
+use sago_core::plan::StorageFacts;
+use sago_hdf5::sys::*;
+use sago_hdf5::{Library, error};
+use sago_mpi::{Mpi, MpiRanks, Options, RawComm, Reduce, Transport};
+use sago_storage::{Access, FileSystem, PosixFile, Storage};
+use std::ffi::c_void;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A window is not larger than this unless the options say so.
+const WINDOW_BYTES_MAX: u64 = 256 << 20;
+const WINDOW_BYTES_MIN: u64 = 4 << 20;
+
+/// What opens a file.
+pub struct Request<'r> {
+    pub below: &'r Below,
+    pub config: &'r Config,
+    pub name: &'r str,
+    pub writable: bool,
+    pub fapl: hid_t,
+}
+
+/// The state for the file that the connector below has opened as `object`; the one that is there already if the file was
+/// open. Collective over the ranks that open the file.
+///
+/// # Safety
+/// `object` is an open file of the connector below.
+pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<CapturedFile>, Reason> {
+    let library = request.below.library;
+    if request.config.mode == Mode::Off {
+        return Err(Reason::Off);
+    }
+    if !request.below.is_native() {
+        return Err(Reason::ConnectorBelow);
+    }
+    let comm = communicator(library, request.fapl).ok_or(Reason::NotMpio)?;
+    // SAFETY: the handle of a library that is never unloaded.
+    let mpi = unsafe { Mpi::behind(library.handle()) }.map_err(|_| Reason::NoMpi)?;
+    let mut crew = crew(library, mpi, comm)?;
+    // SAFETY: the caller's promise.
+    let number = unsafe { number(request.below, object) };
+    let known = number.and_then(|number| State::of(library).file(number));
+    let path = path_of(request.name);
+    let access = if request.writable { Access::Write } else { Access::Read };
+    let storage = path.as_ref().and_then(|path| PosixFile::open(path, access).ok());
+    let votes = Votes { storage: storage.is_some(), number: number.is_some(), known: known.is_some() };
+    let together = match votes.agree(&crew.ranks, request.config).map_err(|_| Reason::NoMpi)? {
+        Ok(together) if known.is_none() => together,
+        judged => {
+            State::of(library).keep_crew(crew);
+            return judged.and(known.ok_or(Reason::NoSuchFile));
+        }
+    };
+    let (Some(number), Some(storage), Some(path)) = (number, storage, path) else {
+        return Err(Reason::NoSuchFile);
+    };
+    let facts = facts(&crew.ranks, &path).map_err(|_| Reason::NoMpi)?;
+    let ready = crew.prepare(request.config, facts, together.window_bytes);
+    let all_ready = crew.ranks.agree(ready.map_err(|error| error.to_string()));
+    all_ready.map_err(|_| Reason::NoMemory)?;
+    let opening = Opening {
+        library,
+        number,
+        name: request.name.to_owned(),
+        mode: request.config.mode,
+        writable: request.writable,
+        group: together.group,
+        storage: storage_of(storage, crew.ranks.rank()),
+    };
+    let file = Arc::new(CapturedFile::new(opening, crew));
+    State::of(library).add_file(&file);
+    Ok(file)
+}
+
+/// The members of a communicator that HDF5 has duplicated for us; those who closed a file before, if they are the same.
+fn crew(library: &'static Library, mpi: &'static Mpi, comm: RawComm) -> Result<Crew, Reason> {
+    // SAFETY: a live communicator of this MPI, and we were called by a thread that may call MPI; so below.
+    let kept = State::of(library).take_crew(|crew| unsafe { crew.ranks.are_members(comm) });
+    if let Some(kept) = kept {
+        // SAFETY: it is ours, and nobody uses it.
+        unsafe { MpiRanks::decline(mpi, comm) }.map_err(|_| Reason::NoMpi)?;
+        return Ok(kept);
+    }
+    // SAFETY: as above.
+    let ranks = unsafe { MpiRanks::adopt(mpi, comm, Options::default()) }.map_err(|_| Reason::NoMpi)?;
+    Crew::new(ranks).map_err(|_| Reason::NoMemory)
+}
+
+/// The communicator in a file access list, duplicated for us, if its driver is that of MPI-IO.
+fn communicator(library: &'static Library, fapl: hid_t) -> Option<RawComm> {
+    let parallel = library.parallel.as_ref()?;
+    let mut comm = 0;
+    error::quietly(library, || {
+        // SAFETY: a place with room for a communicator of any MPI; the hints are not asked for.
+        unsafe { (parallel.H5Pget_fapl_mpio)(fapl, &mut comm, std::ptr::null_mut()) >= 0 }
+    })
+    .then_some(RawComm(comm))
+}
+
+/// By which HDF5 knows the file in this process.
+///
+/// # Safety
+/// `object` is an open file of the connector below.
+pub unsafe fn number(below: &Below, object: *mut c_void) -> Option<u64> {
+    let mut number = 0;
+    let mut args = H5VL_file_get_args_t {
+        op_type: H5VL_file_get_t_H5VL_FILE_GET_FILENO,
+        // SAFETY: plain numbers and pointers, for which zero is a value; the one that is used is set below.
+        args: unsafe { std::mem::zeroed() },
+    };
+    args.args.get_fileno.fileno = &mut number;
+    // SAFETY: the caller's promise.
+    let code = unsafe { below.class().file_cls.get?(object, &mut args, H5P_DEFAULT, std::ptr::null_mut()) };
+    (code >= 0).then_some(number)
+}
+
+/// MPI knows file names with a prefix that names the file system; the kernel does not.
+fn path_of(name: &str) -> Option<PathBuf> {
+    let bare = match name.split_once(':') {
+        Some((prefix, rest))
+            if !Path::new(name).exists() && prefix.chars().all(|c| c.is_ascii_alphanumeric()) =>
+        {
+            rest
+        }
+        _ => name,
+    };
+    std::path::absolute(bare).ok()
+}
+
+/// What a rank could do by itself.
+struct Votes {
+    storage: bool,
+    number: bool,
+    known: bool,
+}
+
+/// What the ranks have found out together.
+struct Together {
+    group: u64,
+    window_bytes: u64,
+}
+
+impl Votes {
+    fn agree(
+        &self,
+        ranks: &dyn Transport,
+        config: &Config,
+    ) -> Result<Result<Together, Reason>, sago_mpi::Error> {
+        let options = hash(config.to_string().as_bytes());
+        let window = config.window_bytes.unwrap_or_else(|| window_bytes(ranks.size()));
+        let process = hash(format!("{} {}", node_name(), std::process::id()).as_bytes());
+        let yes = [self.storage, self.number, self.known, !self.known].map(u64::from);
+        let mut least = [yes[0], yes[1], yes[2], yes[3], options, !options, window];
+        ranks.allreduce(Reduce::Min, &mut least)?;
+        let mut group = [process];
+        ranks.allreduce(Reduce::Sum, &mut group)?;
+        let [storage, number, known, new, options, inverse, window_bytes] = least;
+        if options != !inverse {
+            return Ok(Err(Reason::OptionsDiffer));
+        }
+        // Either the file was open on all ranks, or on none.
+        if number == 0 || known == new || (storage == 0 && new == 1) {
+            return Ok(Err(Reason::NoSuchFile));
+        }
+        Ok(Ok(Together { group: group[0] ^ ranks.size() as u64, window_bytes }))
+    }
+}
+
+/// An eighth of the node's memory, divided among as many ranks as there are processors or ranks.
+fn window_bytes(ranks: usize) -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total =
+        text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok());
+    let total_bytes = total.map_or(WINDOW_BYTES_MIN, |kib: u64| kib << 10);
+    let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let sharers = ranks.min(processors.max(4)) as u64;
+    (total_bytes / 8 / sharers).clamp(WINDOW_BYTES_MIN, WINDOW_BYTES_MAX)
+}
+
+fn node_name() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+}
+
+/// FNV-1a.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+/// What the file system says, as the first rank sees it: all must plan with the same facts.
+fn facts(ranks: &dyn Transport, path: &Path) -> Result<StorageFacts, sago_mpi::Error> {
+    let mut numbers = [0; 16];
+    if ranks.rank() == 0
+        && let Ok(FileSystem { stripes: Some(stripes), .. }) = FileSystem::of(path)
+    {
+        numbers[..8].copy_from_slice(&stripes.size_bytes.to_le_bytes());
+        numbers[8..].copy_from_slice(&u64::from(stripes.count.unwrap_or(0)).to_le_bytes());
+    }
+    ranks.broadcast(0, &mut numbers)?;
+    let number = |at: usize| numbers[at..at + 8].try_into().map_or(0, u64::from_le_bytes);
+    let targets = u32::try_from(number(8)).ok();
+    Ok(StorageFacts {
+        stripe_bytes: Some(number(0)).filter(|bytes| *bytes > 0),
+        targets: targets.filter(|count| *count > 0),
+    })
+}
+
+#[cfg(not(feature = "provoke"))]
+fn storage_of(file: PosixFile, _rank: usize) -> Arc<dyn Storage> {
+    Arc::new(file)
+}
+
+/// For the tests of what happens when storage fails: see [`super::provoke`].
+#[cfg(feature = "provoke")]
+fn storage_of(file: PosixFile, rank: usize) -> Arc<dyn Storage> {
+    super::provoke::storage(file, rank)
+}

@@ -1,0 +1,155 @@
+//! Bytes that several ranks wrote before a commit. In one collective write that is the program's mistake; in two of them
+//! the later one counts, as it does when each is carried out at once. So before a commit the ranks look whether there are
+//! any, unless all their writes are of one epoch, or the answer is known from a commit with the same pattern.
+
+use super::window::Waiting;
+use sago_core::declare::{Declaration, Declared, Direction, Shift};
+use sago_core::extent::Run;
+use sago_mpi::{Error, Parts, Reduce, Transport};
+
+/// Ranks tell each other at most so many ranges.
+const RANGES_MAX: usize = 32;
+
+/// The epochs in whose order writes must be carried out, from first to last; `None` if their order does not matter.
+/// Collective. `compared` is kept from commit to commit.
+pub fn epochs(
+    ranks: &dyn Transport,
+    writes: &[Waiting<'_>],
+    declared: &Declared,
+    compared: &mut Option<(Declared, bool)>,
+) -> Result<Option<(u64, u64)>, Error> {
+    let known = compared.as_ref().filter(|(before, _)| before.shift_to(declared) != Shift::None);
+    let latest = writes.iter().map(|write| write.epoch).max().unwrap_or(0);
+    let earliest = writes.iter().map(|write| write.epoch).min().unwrap_or(u64::MAX);
+    let mut votes = [latest, !earliest, u64::from(known.is_none())];
+    ranks.allreduce(Reduce::Max, &mut votes)?;
+    let [last, first, unknown] = votes;
+    let first = !first;
+    if first >= last {
+        return Ok(None);
+    }
+    let shared = match (unknown, known) {
+        (0, Some((_, shared))) => *shared,
+        _ => {
+            let shared = shared_bytes(ranks, declared)?;
+            *compared = Some((declared.clone(), shared));
+            shared
+        }
+    };
+    Ok(shared.then_some((first, last)))
+}
+
+/// Whether two ranks have a byte in common. Collective, and the same answer everywhere.
+fn shared_bytes(ranks: &dyn Transport, declared: &Declared) -> Result<bool, Error> {
+    let everybody = ranks.allgather(&encode(&ranges(declared)))?;
+    let mut all: Vec<(u64, u64, usize)> = Vec::new();
+    for (rank, bytes) in everybody.iter().enumerate() {
+        all.extend(decode(bytes).map(|[lo, hi]| (lo, hi, rank)));
+    }
+    all.sort_unstable();
+    if !ranges_meet(&all) {
+        return Ok(false);
+    }
+    let (lo, hi) = (all[0].0, all.iter().map(|range| range.1).max().unwrap_or(0));
+    let told = ranks.alltoall(&shares(declared, lo, hi, ranks.size()))?;
+    let mut meeting = Declaration::new(Direction::Write);
+    let mut bytes = 0;
+    for part in told.iter() {
+        let runs =
+            decode(part).filter_map(|[offset, len, stride, count]| Run::strided(offset, len, stride, count));
+        let runs: Vec<Run> = runs.collect();
+        bytes += runs.iter().map(|run| run.bytes()).sum::<u64>();
+        meeting.variable(runs);
+    }
+    // A rank has each byte once; what is dropped here as written before was written by another.
+    let mut shared = [u64::from(meeting.finish().bytes() < bytes)];
+    ranks.allreduce(Reduce::Max, &mut shared)?;
+    Ok(shared[0] != 0)
+}
+
+/// Whether ranges of different ranks meet; they are sorted.
+fn ranges_meet(all: &[(u64, u64, usize)]) -> bool {
+    let mut end = 0;
+    let mut whose = usize::MAX;
+    for &(lo, hi, rank) in all {
+        if lo < end && rank != whose {
+            return true;
+        }
+        if hi > end {
+            (end, whose) = (hi, rank);
+        }
+    }
+    false
+}
+
+/// A few ranges that hold all bytes of this rank.
+fn ranges(declared: &Declared) -> Vec<u64> {
+    let mut list: Vec<(u64, u64)> = Vec::new();
+    for run in declared.coverage() {
+        match list.last_mut() {
+            Some(last) if run.offset() <= last.1 => last.1 = last.1.max(run.end()),
+            _ => list.push((run.offset(), run.end())),
+        }
+    }
+    let joined = list.chunks(list.len().div_ceil(RANGES_MAX).max(1));
+    joined.flat_map(|group| [group[0].0, group.iter().map(|range| range.1).max().unwrap_or(0)]).collect()
+}
+
+/// This rank's runs in each rank's share of the range.
+fn shares(declared: &Declared, lo: u64, hi: u64, ranks: usize) -> Parts {
+    let step = (hi - lo).div_ceil(ranks as u64).max(1);
+    let share = |rank: usize| {
+        let from = lo + step * rank as u64;
+        let runs = declared.coverage().iter().flat_map(move |run| run.clip(from, from + step));
+        encode(&runs.flat_map(|run| [run.offset(), run.len(), run.stride(), run.count()]).collect::<Vec<_>>())
+    };
+    let mut parts = Parts::default();
+    (0..ranks).for_each(|rank| parts.push(&share(rank)));
+    parts
+}
+
+fn encode(numbers: &[u64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+fn decode<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u64; N]> {
+    bytes.chunks_exact(8 * N).map(|chunk| {
+        std::array::from_fn(|i| chunk[8 * i..8 * i + 8].try_into().map_or(0, u64::from_le_bytes))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sago_core::random::Random;
+    use sago_mpi::threads;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn bytes_of_two_ranks_are_found() {
+        for seed in 0..300 {
+            let shared = threads::run(3, threads::Options::default(), |ranks| {
+                let mut random = Random::new(seed * 10 + ranks.rank() as u64);
+                let mut declaration = Declaration::new(Direction::Write);
+                let base = ranks.rank() as u64 * (seed % 40);
+                declaration.variable((0..random.below(4)).filter_map(|_| {
+                    let len = 1 + random.below(4);
+                    Run::strided(base + random.below(60), len, len + random.below(9), 1 + random.below(5))
+                }));
+                let declared = declaration.finish();
+                let mine: BTreeSet<u64> = declared
+                    .runs()
+                    .iter()
+                    .flat_map(|sourced| sourced.run.blocks())
+                    .flat_map(|block| block.file..block.file + block.len)
+                    .collect();
+                (shared_bytes(ranks, &declared).unwrap(), mine)
+            });
+            let sets: Vec<_> = shared.iter().map(|(_, mine)| mine).collect();
+            let expected = !sets[0].is_disjoint(sets[1])
+                || !sets[0].is_disjoint(sets[2])
+                || !sets[1].is_disjoint(sets[2]);
+            assert!(shared.iter().all(|(found, _)| *found == expected), "seed {seed}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Why an operation was left to HDF5. Nothing falls back silently: each is counted, and the report shows them.
+
+use std::fmt;
+
+macro_rules! reasons {
+    ($($variant:ident = $text:literal,)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Reason { $($variant,)* }
+
+        impl Reason {
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            pub const fn text(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+reasons! {
+    Off = "the options say so",
+    NoMemory = "no memory for the window",
+    NotMpio = "the file is not opened with the MPI-IO driver",
+    ReadOnly = "the file is opened for reading only",
+    ConnectorBelow = "the connector below is not HDF5's native one",
+    NoMpi = "the MPI of this process cannot be used",
+    NoSuchFile = "the file cannot be opened a second time",
+    OptionsDiffer = "the ranks have different options",
+    OtherFile = "the dataset lies in a file that the program has not opened",
+    Closed = "the file was closed before the dataset",
+    Atomic = "the file is in MPI's atomic mode",
+    Independent = "independent, in immediate mode",
+    Compact = "the layout is compact",
+    Virtual = "the layout is virtual",
+    External = "the data are in external files",
+    Filter = "the dataset has filters",
+    NotAllocated = "space in the file is not, or not wholly, allocated",
+    NotPlain = "the datatype has variable lengths or references",
+    NoSpace = "the data space is null",
+    Unlinked = "the dataset was removed while open",
+    Unknown = "HDF5 did not tell enough of the dataset",
+    MemoryType = "the datatype in memory needs HDF5's own conversion",
+    Transform = "a data transform",
+    Selection = "the selection is one that only HDF5 can judge",
+    Conversion = "the conversion failed",
+    Mixed = "one call for datasets that are treated differently",
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}

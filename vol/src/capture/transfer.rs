@@ -1,0 +1,346 @@
+//! Reads and writes of datasets, as the program calls them.
+
+use super::dataset::Dataset;
+use super::facts::Facts;
+use super::file::{CapturedFile, Read, Taken, Write};
+use super::reason::Reason;
+use super::stream::{Conversion, Incoming, Memory, Outgoing};
+use crate::below::{Role, Wrapper};
+use crate::state::State;
+use sago_core::config::Mode;
+use sago_core::extent::Run;
+use sago_hdf5::kind::{Change, Kind, Part};
+use sago_hdf5::library::ParallelFunctions;
+use sago_hdf5::sys::*;
+use sago_hdf5::{Error, Library, error, space};
+use std::cell::Ref;
+use std::ffi::{CStr, c_void};
+use std::sync::Arc;
+
+/// What HDF5 passes to a write or a read, of one or several datasets.
+pub struct Call<'c> {
+    pub library: &'static Library,
+    pub wrappers: &'c [*mut c_void],
+    pub kinds: &'c [hid_t],
+    pub memory_spaces: &'c [hid_t],
+    pub file_spaces: &'c [hid_t],
+    pub buffers: &'c [*mut c_void],
+    pub dxpl: hid_t,
+}
+
+/// How a call goes on.
+pub enum Route {
+    /// It is done.
+    Done,
+    /// As it is to the connector below.
+    Native,
+    /// To the connector below, by this rank independently of the others: see [`Call::alone`].
+    Alone,
+}
+
+/// Data spaces that are no identifiers.
+const ALL: hid_t = 0;
+const BLOCK: hid_t = 1;
+const PLIST: hid_t = 2;
+
+/// # Safety
+/// The arrays of `call` are as long as each other and hold what HDF5 passes to a write.
+pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
+    // SAFETY: the caller's promise.
+    let Some(targets) = (unsafe { Targets::of(call) }) else { return Ok(Route::Native) };
+    let collective = call.is_collective();
+    let facts = match targets.facts() {
+        Ok(_) if !targets.file.writable => Err(Reason::ReadOnly),
+        Ok(_) if !collective && targets.file.mode != Mode::Window => Err(Reason::Independent),
+        judged => judged,
+    };
+    let facts = match facts {
+        Ok(facts) => facts,
+        Err(reason) => {
+            targets.settle_before(collective)?;
+            State::of(call.library).passed(reason);
+            return Ok(Route::Native);
+        }
+    };
+    let file = &targets.file;
+    let total = facts.iter().map(|facts| facts.bytes).sum();
+    // SAFETY: the caller's promise.
+    let prepared = unsafe {
+        call.prepare(&facts, |kind, memory_kind| {
+            let parts = kind.parts_from(memory_kind).ok().flatten();
+            parts.filter(|parts| parts.iter().all(|part| part.len * 2 <= file.window_bytes()))
+        })
+    };
+    let mut writes = match &prepared {
+        Ok(prepared) => prepared.iter().flat_map(|one| one.writes(call)).collect(),
+        Err(_) => Vec::new(),
+    };
+    let taken =
+        if collective { file.write_together(&mut writes, total)? } else { file.write_alone(&mut writes)? };
+    let reason = match (&prepared, taken) {
+        (Err(reason), _) => *reason,
+        (_, Taken::NotConverted) => Reason::Conversion,
+        (Ok(prepared), Taken::All) => {
+            let bytes = prepared.iter().map(Prepared::bytes).sum();
+            State::of(call.library).captured(call.wrappers.len(), bytes);
+            call.note_mode(collective, facts.iter().any(|facts| facts.is_chunked()))?;
+            return Ok(Route::Done);
+        }
+    };
+    // What this rank wrote before must be in the file before what HDF5 writes now.
+    file.settle_alone()?;
+    State::of(call.library).passed(reason);
+    Ok(if collective { Route::Alone } else { Route::Native })
+}
+
+/// # Safety
+/// As for [`write`], of a read.
+pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
+    // SAFETY: the caller's promise.
+    let Some(targets) = (unsafe { Targets::of(call) }) else { return Ok(Route::Native) };
+    let collective = call.is_collective();
+    targets.settle_before(collective)?;
+    let facts = match targets.facts() {
+        Ok(facts) if collective => facts,
+        _ => return Ok(Route::Native),
+    };
+    let file = &targets.file;
+    let total = facts.iter().map(|facts| facts.bytes).sum();
+    // SAFETY: the caller's promise.
+    let prepared = unsafe {
+        call.prepare(&facts, |kind, memory_kind| {
+            let change = kind.change_to(memory_kind).ok().flatten()?;
+            let len = kind.bytes() as u64;
+            (len * 2 <= file.window_bytes()).then(|| vec![Part { offset: 0, len, change }])
+        })
+    };
+    let mut reads = match &prepared {
+        Ok(prepared) => prepared.iter().flat_map(|one| one.reads(call)).collect(),
+        Err(_) => Vec::new(),
+    };
+    let taken = file.read_together(&mut reads, total)?;
+    if prepared.is_ok() && taken == Taken::All {
+        call.note_mode(true, facts.iter().any(|facts| facts.is_chunked()))?;
+        return Ok(Route::Done);
+    }
+    Ok(Route::Alone)
+}
+
+/// The datasets of a call, all of one captured file.
+struct Targets {
+    file: Arc<CapturedFile>,
+    datasets: Vec<Arc<Dataset>>,
+    /// Others are among them.
+    mixed: bool,
+}
+
+impl Targets {
+    /// `None` if no dataset belongs to a captured file.
+    ///
+    /// # Safety
+    /// The call's wrappers are live.
+    unsafe fn of(call: &Call<'_>) -> Option<Self> {
+        let mut datasets = Vec::with_capacity(call.wrappers.len());
+        for wrapper in call.wrappers {
+            // SAFETY: the caller's promise.
+            match unsafe { Wrapper::role(*wrapper) } {
+                Role::Dataset(open) => datasets.push(Arc::clone(&open.dataset)),
+                Role::Passed(reason) => State::of(call.library).passed(reason),
+                Role::File(_) | Role::None => {}
+            }
+        }
+        let file = Arc::clone(&datasets.first()?.file);
+        let same = datasets.iter().all(|dataset| Arc::ptr_eq(&dataset.file, &file));
+        // HDF5 refuses some calls that name a dataset twice: it shall judge.
+        let twice =
+            |(i, one): (usize, &Arc<Dataset>)| datasets[..i].iter().any(|other| Arc::ptr_eq(one, other));
+        let mixed = !same || datasets.len() < call.wrappers.len() || datasets.iter().enumerate().any(twice);
+        Some(Self { file, datasets, mixed })
+    }
+
+    /// What to go by, or why the call is left to HDF5. The same on all ranks.
+    fn facts(&self) -> Result<Vec<Ref<'_, Facts>>, Reason> {
+        if self.mixed {
+            return Err(Reason::Mixed);
+        }
+        self.datasets.iter().map(|dataset| dataset.facts()).collect()
+    }
+
+    /// Before HDF5 touches the datasets: what waits must be in the file. Of all ranks if the call is collective, else of
+    /// this rank.
+    fn settle_before(&self, collective: bool) -> Result<(), Error> {
+        if self.file.refusal() == Some(Reason::Closed) {
+            return Ok(());
+        }
+        let elsewhere = self.mixed
+            || self.datasets.iter().any(|dataset| dataset.facts().is_err_and(|r| r == Reason::Virtual));
+        match (collective, elsewhere) {
+            (true, true) => super::settle_all(&self.file),
+            (true, false) => self.file.settle(),
+            (false, true) => {
+                State::of(self.file.library).files().iter().try_for_each(|file| file.settle_alone())
+            }
+            (false, false) => self.file.settle_alone(),
+        }
+    }
+}
+
+/// This rank's part of a call, for one dataset.
+struct Prepared {
+    kind: Kind,
+    memory: Memory,
+    parts: Vec<(Part, Vec<Run>)>,
+}
+
+impl Prepared {
+    fn bytes(&self) -> u64 {
+        self.parts.iter().map(|(part, _)| part.len * self.memory.points()).sum()
+    }
+
+    fn conversion<'a>(&'a self, call: &Call<'_>, part: &'a Part) -> Conversion<'a> {
+        Conversion { library: call.library, change: &part.change, kind: &self.kind, dxpl: call.dxpl }
+    }
+
+    fn writes<'a>(&'a self, call: &'a Call<'_>) -> impl Iterator<Item = Write<'a>> {
+        self.parts.iter().map(|(part, runs)| {
+            let unchanged = matches!(part.change, Change::None);
+            // SAFETY: a blocking call has the program's memory until it returns.
+            let lent = if unchanged { unsafe { self.memory.lend() } } else { None };
+            Write { runs, bytes: Outgoing::new(&self.memory, self.conversion(call, part), part.len), lent }
+        })
+    }
+
+    fn reads<'a>(&'a self, call: &'a Call<'_>) -> impl Iterator<Item = Read<'a>> {
+        self.parts.iter().map(|(part, runs)| {
+            let unchanged = matches!(part.change, Change::None);
+            // SAFETY: a blocking call has the program's memory until it returns.
+            let direct = if unchanged { unsafe { self.memory.take() } } else { None };
+            Read { runs, bytes: Incoming::new(&self.memory, self.conversion(call, part)), direct }
+        })
+    }
+}
+
+impl Call<'_> {
+    fn parallel(&self) -> Result<&'static ParallelFunctions, Error> {
+        self.library.parallel.as_ref().ok_or(Error::Reported)
+    }
+
+    fn is_collective(&self) -> bool {
+        let mut mode = H5FD_mpio_xfer_t_H5FD_MPIO_INDEPENDENT;
+        let Ok(parallel) = self.parallel() else { return false };
+        // SAFETY: HDF5 checks the identifier; a place to write to.
+        unsafe { (parallel.H5Pget_dxpl_mpio)(self.dxpl, &mut mode) };
+        mode == H5FD_mpio_xfer_t_H5FD_MPIO_COLLECTIVE
+    }
+
+    /// This rank's part, if Sago can do it. `parts` says how elements change between memory and file.
+    ///
+    /// # Safety
+    /// The call's wrappers are live, and belong to these facts.
+    unsafe fn prepare(
+        &self,
+        facts: &[Ref<'_, Facts>],
+        parts: impl Fn(&Kind, hid_t) -> Option<Vec<Part>>,
+    ) -> Result<Vec<Prepared>, Reason> {
+        if self.has_transform() {
+            return Err(Reason::Transform);
+        }
+        // SAFETY: the caller's promise.
+        facts.iter().enumerate().map(|(i, facts)| unsafe { self.prepare_one(i, facts, &parts) }).collect()
+    }
+
+    unsafe fn prepare_one(
+        &self,
+        i: usize,
+        facts: &Facts,
+        parts: impl Fn(&Kind, hid_t) -> Option<Vec<Part>>,
+    ) -> Result<Prepared, Reason> {
+        let library = self.library;
+        let judge = |space: hid_t| {
+            let points = space::points(library, space).map_err(|_| Reason::Selection)?;
+            if space::is_valid(library, space) { Ok(points) } else { Err(Reason::Selection) }
+        };
+        let file_space = match self.file_spaces[i] {
+            ALL => None,
+            BLOCK | PLIST => return Err(Reason::Selection),
+            space if facts.fits(library, space) => Some(space),
+            _ => return Err(Reason::Selection),
+        };
+        let points = file_space.map_or(Ok(facts.points()), judge)?;
+        let (memory_space, memory_points) = match self.memory_spaces[i] {
+            ALL => (file_space, points),
+            BLOCK => (None, points),
+            PLIST => return Err(Reason::Selection),
+            space => (Some(space), judge(space)?),
+        };
+        let nowhere = self.buffers[i].is_null() && points > 0;
+        if memory_points != points || points > facts.points() || nowhere {
+            return Err(Reason::Selection);
+        }
+        // SAFETY: the caller's promise.
+        let kind = unsafe {
+            let (object, below) = Wrapper::parts(self.wrappers[i]);
+            Facts::kind(&below, object, self.dxpl)?
+        };
+        let parts =
+            if points == 0 { Vec::new() } else { parts(&kind, self.kinds[i]).ok_or(Reason::MemoryType)? };
+        let memory = Memory::new(library, self.buffers[i], self.kinds[i], memory_space, points);
+        let memory = memory.map_err(|_| Reason::Selection)?;
+        let place = |part: Part| {
+            let runs =
+                facts.runs(library, file_space, part.offset, part.len).map_err(|_| Reason::Selection)?;
+            Ok((part, runs))
+        };
+        let parts = parts.into_iter().map(place).collect::<Result<_, _>>()?;
+        Ok(Prepared { kind, memory, parts })
+    }
+
+    fn has_transform(&self) -> bool {
+        let mut transform: *mut c_void = std::ptr::null_mut();
+        // SAFETY: the property is a pointer, and `transform` a place for it. HDF5 copies what it points to.
+        let code = unsafe {
+            (self.library.fns.H5Pget)(self.dxpl, c"data_transform".as_ptr(), (&raw mut transform).cast())
+        };
+        code < 0 || !transform.is_null()
+    }
+
+    /// Runs `work` while the program's transfer list says independent. HDF5 keeps hold of the list that the connector
+    /// below is given until the program's call returns, so it must be the program's own.
+    pub fn alone(&self, work: impl FnOnce() -> herr_t) -> Result<herr_t, Error> {
+        let set = self.parallel()?.H5Pset_dxpl_mpio;
+        // SAFETY: the program's list, which says collective.
+        if unsafe { set(self.dxpl, H5FD_mpio_xfer_t_H5FD_MPIO_INDEPENDENT) } < 0 {
+            return Err(Error::Reported);
+        }
+        let code = work();
+        // SAFETY: as above.
+        error::preserve(self.library, || unsafe { set(self.dxpl, H5FD_mpio_xfer_t_H5FD_MPIO_COLLECTIVE) });
+        Ok(code)
+    }
+
+    /// What HDF5 would leave in the transfer list for programs to look at.
+    fn note_mode(&self, collective: bool, chunked: bool) -> Result<(), Error> {
+        if self.dxpl == State::of(self.library).default_transfer_list() {
+            return Ok(());
+        }
+        let (io, chunks) = match (collective, chunked) {
+            (false, _) => (H5D_mpio_actual_io_mode_t_H5D_MPIO_NO_COLLECTIVE, 0),
+            (true, false) => (H5D_mpio_actual_io_mode_t_H5D_MPIO_CONTIGUOUS_COLLECTIVE, 0),
+            (true, true) => (
+                H5D_mpio_actual_io_mode_t_H5D_MPIO_CHUNK_COLLECTIVE,
+                H5D_mpio_actual_chunk_opt_mode_t_H5D_MPIO_LINK_CHUNK,
+            ),
+        };
+        let cause = u32::from(!collective);
+        self.set(c"actual_io_mode", io)?;
+        self.set(c"actual_chunk_opt_mode", chunks)?;
+        self.set(c"local_no_collective_cause", cause)?;
+        self.set(c"global_no_collective_cause", cause)
+    }
+
+    fn set(&self, name: &CStr, value: u32) -> Result<(), Error> {
+        // SAFETY: the property of that name has the size of an `int`.
+        let code = unsafe { (self.library.fns.H5Pset)(self.dxpl, name.as_ptr(), (&raw const value).cast()) };
+        if code >= 0 { Ok(()) } else { Err(Error::Reported) }
+    }
+}

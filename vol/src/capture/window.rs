@@ -1,0 +1,177 @@
+//! Bytes that wait to be written, one after the other in memory that is reserved once and kept: pages that have been
+//! touched are used again, since touching new ones costs as much as copying.
+
+use sago_core::extent::Run;
+use std::ptr::NonNull;
+
+/// Captured writes of one rank, in the order of the program.
+#[derive(Debug)]
+pub struct Window {
+    region: Region,
+    len: usize,
+    runs: Vec<Run>,
+    writes: Vec<Entry>,
+}
+
+/// One write: where its bytes and runs end, and its epoch.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    bytes_end: usize,
+    runs_end: usize,
+    epoch: u64,
+}
+
+/// A write that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting<'w> {
+    pub runs: &'w [Run],
+    pub bytes: &'w [u8],
+    /// How many collective writes came before it.
+    pub epoch: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    len: usize,
+    runs: usize,
+    writes: usize,
+}
+
+impl Window {
+    pub fn new(region: Region) -> Self {
+        Self { region, len: 0, runs: Vec::new(), writes: Vec::new() }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.region.as_slice()[..self.len]
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub fn len(&self) -> u64 {
+        self.len as u64
+    }
+
+    /// Bytes that still fit.
+    pub fn room(&self) -> u64 {
+        (self.region.bytes - self.len) as u64
+    }
+
+    pub fn capacity(&self) -> u64 {
+        self.region.bytes as u64
+    }
+
+    /// Room for the next `bytes`; they count after [`Window::push`].
+    pub fn spare(&mut self, bytes: u64) -> &mut [u8] {
+        let len = self.len;
+        &mut self.region.as_mut_slice()[len..][..bytes as usize]
+    }
+
+    /// Adds a write whose bytes have been laid into [`Window::spare`].
+    pub fn push(&mut self, runs: &[Run], bytes: u64, epoch: u64) {
+        self.runs.extend_from_slice(runs);
+        self.len += bytes as usize;
+        self.writes.push(Entry { bytes_end: self.len, runs_end: self.runs.len(), epoch });
+    }
+
+    /// A place to come back to with [`Window::cut`].
+    pub fn mark(&self) -> Mark {
+        Mark { len: self.len, runs: self.runs.len(), writes: self.writes.len() }
+    }
+
+    /// Forgets what was added since.
+    pub fn cut(&mut self, mark: Mark) {
+        self.len = mark.len;
+        self.runs.truncate(mark.runs);
+        self.writes.truncate(mark.writes);
+    }
+
+    /// In the order of the program.
+    pub fn writes(&self) -> impl Iterator<Item = Waiting<'_>> {
+        let nothing = Entry { bytes_end: 0, runs_end: 0, epoch: 0 };
+        let before = std::iter::once(nothing).chain(self.writes.iter().copied());
+        before.zip(&self.writes).map(|(before, write)| Waiting {
+            runs: &self.runs[before.runs_end..write.runs_end],
+            bytes: &self.bytes()[before.bytes_end..write.bytes_end],
+            epoch: write.epoch,
+        })
+    }
+
+    pub fn clear(&mut self) {
+        (self.len, self.runs, self.writes) = (0, Vec::new(), Vec::new());
+    }
+}
+
+/// Address space that gets memory page by page as it is touched.
+#[derive(Debug)]
+pub struct Region {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: memory that only the owner of the value uses.
+unsafe impl Send for Region {}
+
+impl Region {
+    pub fn new(bytes: u64) -> std::io::Result<Self> {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let (access, kind) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+        );
+        // SAFETY: a new mapping, at a place of the kernel's choice.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0) };
+        let start = if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast::<u8>()) };
+        let Some(start) = start else { return Err(std::io::Error::last_os_error()) };
+        // SAFETY: our own mapping; advice only.
+        unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
+        Ok(Self { start, bytes })
+    }
+
+    fn as_slice(&self) -> &[u8] {
+        // SAFETY: our own mapping, which the kernel has zeroed.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
+    }
+
+    fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and `self` is borrowed alone.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: our own mapping, given back once.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_come_back_in_order() {
+        let mut window = Window::new(Region::new(1 << 20).unwrap());
+        assert!(window.is_empty());
+        window.spare(3).copy_from_slice(b"abc");
+        window.push(&[Run::contiguous(10, 3)], 3, 7);
+        window.push(&[], 0, 8);
+        window.spare(2).copy_from_slice(b"de");
+        window.push(&[Run::contiguous(0, 1), Run::contiguous(5, 1)], 2, 8);
+        assert_eq!(window.bytes(), b"abcde");
+        assert_eq!(window.room(), (1 << 20) - 5);
+        let writes: Vec<Waiting<'_>> = window.writes().collect();
+        let last = [Run::contiguous(0, 1), Run::contiguous(5, 1)];
+        assert_eq!(writes[0], Waiting { runs: &[Run::contiguous(10, 3)], bytes: b"abc", epoch: 7 });
+        assert_eq!(writes[2], Waiting { runs: &last, bytes: b"de", epoch: 8 });
+        let mark = window.mark();
+        window.push(&[Run::contiguous(7, 1)], 1, 9);
+        window.cut(mark);
+        assert_eq!((window.bytes(), window.writes().count()), (&b"abcde"[..], 3));
+        window.clear();
+        assert!(window.is_empty());
+    }
+}

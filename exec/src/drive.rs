@@ -11,6 +11,7 @@ use crate::memory::{Lent, Taken};
 use crate::prepare::Prepared;
 use crate::stats::Stats;
 use crate::store::{self, Extents, Sieve};
+use crate::tiles;
 use crate::writer::{Access, Writer};
 use sago_core::declare::{Declared, Direction};
 use sago_core::engine::{Action, Engine, Verdict};
@@ -147,13 +148,15 @@ impl Drive<'_, '_> {
                 continue;
             }
             // Other nodes cannot ring the bell.
+            let exchanged = self.stats.exchanging;
             let mut verdict = Ok(false);
             let mut ready = || {
                 verdict = self.look_far(engine, seen);
                 Ok(!matches!(verdict, Ok(false)))
             };
             ranks.watch(bell, rung, &mut ready)?;
-            self.stats.waiting += start.elapsed();
+            let exchanged = self.stats.exchanging - exchanged;
+            self.stats.waiting += start.elapsed().saturating_sub(exchanged);
             if verdict? {
                 return Ok(());
             }
@@ -164,6 +167,7 @@ impl Drive<'_, '_> {
     fn look(&mut self, engine: &mut Engine, seen: &mut Seen) -> Result<bool, Error> {
         let mut news = self.look_far(engine, seen)?;
         while let Some(done) = self.writer.as_mut().and_then(|writer| writer.poll()) {
+            self.stats.background += done.took;
             engine.handle_stored(done.window, done.result)?;
             news = true;
         }
@@ -201,20 +205,24 @@ impl Drive<'_, '_> {
         let layout = &self.prepared.plan.areas[window.area as usize].layout;
         let sends = self.prepared.schedule.sends_of(window.area).ok_or(Error::Garbled)?;
         let start = Instant::now();
-        for blocks in sends.blocks(layout, self.declared, window) {
+        let (arena, buffer, memory) = (self.arena, window.buffer(), &mut self.memory);
+        let (mut copies, mut copied) = (0, 0);
+        tiles::for_each(sends.blocks(layout, self.declared, window), |blocks| {
             let (source, bytes) = (blocks.source, blocks.bytes());
-            match &mut self.memory {
+            (copies, copied) = (copies + 1, copied + bytes);
+            match memory {
                 Memory::Lent(memory) => {
                     let from = memory.at(source, bytes).ok_or(Error::NoSuchBytes)?;
-                    self.arena.put(with, slot, window.buffer(), &blocks, from)?;
+                    arena.put(with, slot, buffer, blocks, from)
                 }
                 Memory::Taken(memory) => {
                     let into = memory.at(source, bytes).ok_or(Error::NoSuchBytes)?;
-                    self.arena.get(with, slot, window.buffer(), &blocks, into)?;
+                    arena.get(with, slot, buffer, blocks, into)
                 }
             }
-            self.stats.copied_bytes += bytes;
-        }
+        })?;
+        self.stats.copies += copies;
+        self.stats.copied_bytes += copied;
         self.stats.copying += start.elapsed();
         Ok(Ok(()))
     }
@@ -287,6 +295,8 @@ impl Drive<'_, '_> {
         extents.iter_mut().for_each(|extent| extent.file = extent.file.wrapping_add(self.shift));
         self.count(&extents);
         self.stats.rounds += 1;
+        self.stats.round_bytes += extents.iter().map(|extent| extent.len).sum::<u64>();
+        self.stats.round_room += self.prepared.plan.frame.settings.buffer_bytes;
         let access = match direction {
             Direction::Write => Access::Write(self.sieve),
             Direction::Read => Access::Read,
@@ -335,15 +345,11 @@ impl Drive<'_, '_> {
             Memory::Lent(memory) => {
                 let bytes = straight(work.blocks(self.declared, window), memory);
                 if bytes.is_none() {
-                    for blocks in work.blocks(self.declared, window) {
+                    tiles::for_each(work.blocks(self.declared, window), |blocks| {
                         let from = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
-                        copy::scatter(
-                            room(pack, &blocks)?,
-                            blocks.len as usize,
-                            blocks.stride as usize,
-                            from,
-                        );
-                    }
+                        copy::scatter(room(pack, blocks)?, blocks.len as usize, blocks.stride as usize, from);
+                        Ok(())
+                    })?;
                     let alone = self.sieve.filter(|_| self.ranks.size() == 1);
                     let mut packed = Packed { pack, extents: &extents, shift };
                     let result = store::write_all(storage, &mut packed, alone, self.scratch);
@@ -358,10 +364,11 @@ impl Drive<'_, '_> {
             Memory::Taken(memory) => {
                 let mut packed = Packed { pack, extents: &extents, shift };
                 let result = store::read_all(storage, &mut packed, self.scratch);
-                for blocks in work.blocks(self.declared, window) {
+                tiles::for_each(work.blocks(self.declared, window), |blocks| {
                     let into = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
-                    copy::gather(room(pack, &blocks)?, blocks.len as usize, blocks.stride as usize, into);
-                }
+                    copy::gather(room(pack, blocks)?, blocks.len as usize, blocks.stride as usize, into);
+                    Ok(())
+                })?;
                 result
             }
         };

@@ -13,6 +13,7 @@ mod prepare;
 mod session;
 mod stats;
 mod store;
+mod tiles;
 mod wire;
 mod writer;
 

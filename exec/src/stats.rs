@@ -13,18 +13,31 @@ pub struct Stats {
     /// Sending to other nodes and taking what came from them.
     pub exchanging: Duration,
     pub waiting: Duration,
-    /// Storage calls of this rank's own bytes; those of an aggregator run beside the rest.
+    /// Storage calls of this rank's own bytes, and packing them.
     pub storing: Duration,
+    /// Storage calls of the I/O thread; they run beside all the rest.
+    pub background: Duration,
     pub agreeing: Duration,
+    /// Copies of strided blocks, each of any number of them, and their bytes.
+    pub copies: u64,
     pub copied_bytes: u64,
     /// Sent to other nodes, with what goes along.
     pub far_bytes: u64,
     pub stored_bytes: u64,
+    /// Storage requests; each is one system call, or one for each GiB, unless the file system cuts it short.
     pub requests: u64,
     pub rounds: u64,
+    /// Bytes stored in rounds, and how many would have fitted into their buffers.
+    pub round_bytes: u64,
+    pub round_room: u64,
 }
 
 impl Stats {
+    /// How full the buffers of the rounds were, from 0 to 1.
+    pub fn fill(&self) -> f64 {
+        if self.round_room == 0 { 0.0 } else { self.round_bytes as f64 / self.round_room as f64 }
+    }
+
     /// Runs `work` and adds its time to the part of the statistics that `part` picks.
     pub(crate) fn time<T>(&mut self, part: fn(&mut Self) -> &mut Duration, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();

@@ -12,6 +12,7 @@ use sago_storage::Storage;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 pub struct Writer {
     jobs: Option<Sender<Job>>,
@@ -41,6 +42,7 @@ pub enum Access {
 pub struct Done {
     pub window: WindowId,
     pub result: Result<(), i32>,
+    pub took: Duration,
 }
 
 struct Request {
@@ -63,13 +65,14 @@ impl Writer {
         let work = move || {
             let mut scratch = Vec::new();
             for mut job in todo {
+                let start = Instant::now();
                 let result = match job.access {
                     Access::Write(sieve) => {
                         store::write_all(&*job.storage, &mut job.requests, sieve, &mut scratch)
                     }
                     Access::Read => store::read_all(&*job.storage, &mut job.requests, &mut scratch),
                 };
-                if report.send(Done { window: job.window, result }).is_err() {
+                if report.send(Done { window: job.window, result, took: start.elapsed() }).is_err() {
                     return;
                 }
                 // SAFETY: the arena lives until the thread has been joined.

@@ -174,14 +174,24 @@ impl<'a> Bench<'a> {
             (after.copying - before.copying).as_micros() as u64,
             (after.waiting - before.waiting).as_micros() as u64,
             (after.storing - before.storing).as_micros() as u64,
+            (after.background - before.background).as_micros() as u64,
             (after.agreeing - before.agreeing).as_micros() as u64,
             after.copied_bytes - before.copied_bytes,
             after.requests - before.requests,
             after.rounds - before.rounds,
         ];
         self.ranks.allreduce(Reduce::Sum, &mut numbers)?;
-        let names =
-            ["plan_us", "copy_us", "wait_us", "store_us", "agree_us", "copied_bytes", "requests", "rounds"];
+        let names = [
+            "plan_us",
+            "copy_us",
+            "wait_us",
+            "store_us",
+            "background_us",
+            "agree_us",
+            "copied_bytes",
+            "requests",
+            "rounds",
+        ];
         let each = |(name, number): (&str, u64)| format!("\"{name}\":{}", number / steps);
         Ok(names.into_iter().zip(numbers).map(each).collect::<Vec<_>>().join(","))
     }

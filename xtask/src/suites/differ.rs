@@ -3,7 +3,8 @@
 //!
 //! The program (`tests/differ`) makes and interprets a random HDF5 program from a seed, checks every value that it reads
 //! against a model of its own, and tells a hash of all that it saw. Many seeds share a launch; each must end without
-//! anything wrong, and with the hash of the native run on every rank.
+//! anything wrong, and with the hash of the native run on every rank. Seeds that hang or go wrong natively, which a few
+//! do, prove nothing and are counted apart.
 
 mod launch;
 
@@ -83,15 +84,18 @@ impl<'a> Trial<'a> {
         let count = seeds.end - seeds.start;
         let mut coverage = BTreeMap::new();
         let mut shown = 0;
+        let mut bad_natively = Vec::new();
         for (i, &ranks) in (0..).zip(ranks) {
             let seeds = seeds.start + i * count..seeds.start + (i + 1) * count;
             let mut equal = vec![0; modes.len()];
             for batch in batches(seeds) {
                 let native = self.launch(ranks, &batch, Way::Native)?;
                 native.add_coverage(&mut coverage);
+                let bad = batch.clone().filter(|&seed| native.well(seed).is_err());
+                bad_natively.extend(bad.map(|seed| format!("{seed} on {ranks}")));
                 for (m, mode) in modes.iter().enumerate() {
                     let through = self.launch(ranks, &batch, Way::Through(mode))?;
-                    for seed in batch.clone() {
+                    for seed in batch.clone().filter(|&seed| native.well(seed).is_ok()) {
                         match native.compare(&through, seed) {
                             Ok(()) => equal[m] += 1,
                             Err(e) if shown < SHOWN_MAX => {
@@ -111,6 +115,17 @@ impl<'a> Trial<'a> {
             }
         }
         log.note(covered(&coverage)?);
+        if !bad_natively.is_empty() {
+            let which = format!("seeds on ranks {}", bad_natively.join(", "));
+            log.record(
+                &on,
+                which,
+                bad_natively.len(),
+                Verdict::Skip("native HDF5 itself goes wrong".to_owned()),
+            );
+        }
+        let all = count * ranks.len() as u64;
+        ensure!(bad_natively.len() as u64 <= 1 + all / 20, "too many programs go wrong natively");
         Ok(())
     }
 

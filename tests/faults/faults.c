@@ -135,6 +135,20 @@ static void hangs(int signal)
     _exit(124);
 }
 
+/* A file beside this one that takes place on its disk, for a while. */
+static void ballast(const char *beside, int there)
+{
+    char        name[4096];
+    static char bytes[512 << 10];
+    snprintf(name, sizeof name, "%s.ballast", beside);
+    FILE *file = there ? fopen(name, "w") : NULL;
+    if (file) {
+        fwrite(bytes, 1, sizeof bytes, file);
+        fclose(file);
+    } else
+        unlink(name);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -145,8 +159,10 @@ int main(int argc, char **argv)
     alarm(60);
     hid_t dxpl = H5Pcreate(H5P_DATASET_XFER);
     H5Pset_dxpl_mpio(dxpl, strcmp(argv[3], "collective") == 0 ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
-    if (rank == 0)
+    if (rank == 0) {
+        ballast(argv[1], 1);
         prepare(argv[1]);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     hid_t file = H5Fopen(argv[1], H5F_ACC_RDWR, on_all()), d = ints(file, "d", (hsize_t)EACH * (hsize_t)nranks);
     tell("create", d);
@@ -162,6 +178,10 @@ int main(int argc, char **argv)
     if (argc > 4)
         unsetenv(argv[4]);
     later(argv[2], dxpl);
+    /* HDF5 closes the file once more at the end, and waits for ever if it cannot write. */
+    if (rank == 0)
+        ballast(argv[1], 0);
+    MPI_Barrier(MPI_COMM_WORLD);
     alarm(0);
     printf("%d end\n", rank);
     MPI_Finalize();

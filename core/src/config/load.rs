@@ -68,8 +68,17 @@ pub const SWITCH: &str = "SAGO";
 pub const SITE_FILE: &str = "SAGO_SITE_CONFIG";
 pub const USER_FILE: &str = "SAGO_CONFIG";
 /// Variables with our prefix that are not options: the files above, and those of the tools of Sago's developers.
-const NOT_OPTIONS: [&str; 8] =
-    [SWITCH, SITE_FILE, USER_FILE, "SAGO_CACHE", "SAGO_BLESS", "SAGO_LIBHDF5", "SAGO_SEED", "SAGO_SEEDS"];
+const NOT_OPTIONS: [&str; 8] = [
+    SWITCH,
+    SITE_FILE,
+    USER_FILE,
+    "SAGO_CACHE",
+    "SAGO_BLESS",
+    "SAGO_LIBHDF5",
+    "SAGO_SEED",
+    "SAGO_SEEDS",
+    "SAGO_FAULT",
+];
 
 /// Options that only the connector's text can hold.
 pub const STACK: [&str; 2] = ["under_vol", "under_info"];

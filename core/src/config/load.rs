@@ -68,7 +68,7 @@ pub const SWITCH: &str = "SAGO";
 pub const SITE_FILE: &str = "SAGO_SITE_CONFIG";
 pub const USER_FILE: &str = "SAGO_CONFIG";
 /// Variables with our prefix that are not options: the files above, and those of the tools of Sago's developers.
-const NOT_OPTIONS: [&str; 8] = [
+const NOT_OPTIONS: [&str; 9] = [
     SWITCH,
     SITE_FILE,
     USER_FILE,

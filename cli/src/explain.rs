@@ -37,9 +37,11 @@ sago explain --machine TEXT --pattern TEXT [--options TEXT] [--slurm FILE] [--re
   --json           as JSON
 ";
 
-pub fn run(arguments: &[String], out: &mut impl Write) -> Result<(), Complaint> {
-    let names = ["--machine", "--slurm", "--pattern", "--options"];
-    let arguments = Arguments::parse("explain", arguments, &names, &["--read", "--json"])?;
+pub const NAMED: &[&str] = &["--machine", "--slurm", "--pattern", "--options"];
+pub const FLAGS: &[&str] = &["--read", "--json"];
+
+pub fn run(arguments: &[String], out: &mut dyn Write) -> Result<(), Complaint> {
+    let arguments = Arguments::parse("explain", arguments, NAMED, FLAGS)?;
     let machine = machine(&arguments)?;
     let pattern_text = arguments.required("--pattern")?;
     let pattern: AccessPattern =

@@ -1,34 +1,34 @@
 //! The `sago` command. Each subcommand is a module with a `run`; mistakes in what the user wrote become a sentence that
-//! points at the place, and the exit status 2.
+//! points at the place, and the exit status 2. What a command finds wrong with the world is status 1.
 
 mod arguments;
+mod commands;
 mod complaint;
+mod complete;
+mod doctor;
 mod explain;
 mod json;
+mod manual;
+mod options;
 mod sim;
 
+use commands::Verdict;
 use complaint::Complaint;
 use std::io::Write;
 use std::process::ExitCode;
-
-const USAGE: &str = "\
-sago: topology-aware aggregation for HDF5
-
-  sago explain --machine TEXT --pattern TEXT [--options TEXT]   the plan for a job, without running it
-  sago sim SCENARIO | sweep | papers                            the same job on a modelled machine, beside MPI-IO
-  sago help [COMMAND]                                           this text, or that of a command
-";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let mut out = std::io::stdout().lock();
     let result = match arguments.split_first() {
         Some((command, rest)) => dispatch(command, rest, &mut out),
-        None => Err(Complaint::plain(USAGE)),
+        None => Err(Complaint::plain(commands::usage())),
     };
     // A reader that has seen enough and closed the pipe is no failure of ours.
-    match result.and_then(|()| out.flush().or(Ok(()))) {
-        Ok(()) => ExitCode::SUCCESS,
+    let _ = out.flush();
+    match result {
+        Ok(Verdict::Well) => ExitCode::SUCCESS,
+        Ok(Verdict::Problems) => ExitCode::from(1),
         Err(complaint) => {
             let _ = write!(std::io::stderr(), "{complaint}");
             ExitCode::from(2)
@@ -36,13 +36,29 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(command: &str, rest: &[String], out: &mut impl Write) -> Result<(), Complaint> {
-    match (command, rest.first().map(String::as_str)) {
-        ("explain", _) => explain::run(rest, out),
-        ("sim", _) => sim::run(rest, out),
-        ("help", Some("sim")) => complaint::printed(write!(out, "{}", sim::USAGE)),
-        ("help", Some("explain")) => complaint::printed(write!(out, "{}", explain::USAGE)),
-        ("help" | "--help" | "-h", _) => complaint::printed(write!(out, "{USAGE}")),
-        (other, _) => Err(Complaint::plain(format!("sago: there is no command `{other}`\n\n{USAGE}"))),
+fn dispatch(command: &str, rest: &[String], out: &mut dyn Write) -> Result<Verdict, Complaint> {
+    let wants_help = rest.iter().any(|word| word == "--help" || word == "-h");
+    match (command, commands::find(command)) {
+        (_, Some(found)) if wants_help => print(out, found.usage),
+        (_, Some(found)) => (found.run)(rest, out),
+        (doctor::TRIAL, _) => doctor::trial(rest),
+        ("help" | "--help" | "-h", _) => help(rest.first(), out),
+        ("--version", _) => print(out, concat!("sago ", env!("CARGO_PKG_VERSION"), "\n")),
+        _ => Err(unknown(command)),
     }
+}
+
+fn help(about: Option<&String>, out: &mut dyn Write) -> Result<Verdict, Complaint> {
+    match about {
+        None => print(out, &commands::usage()),
+        Some(name) => print(out, commands::find(name).ok_or_else(|| unknown(name))?.usage),
+    }
+}
+
+fn unknown(command: &str) -> Complaint {
+    Complaint::plain(format!("sago: there is no command `{command}`\n\n{}", commands::usage()))
+}
+
+fn print(out: &mut dyn Write, text: &str) -> Result<Verdict, Complaint> {
+    complaint::printed(out.write_all(text.as_bytes())).map(|()| Verdict::Well)
 }

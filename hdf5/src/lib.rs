@@ -11,6 +11,7 @@ pub mod kind;
 pub mod library;
 pub mod space;
 pub mod sys;
+pub mod trial;
 
 pub use error::Error;
 pub use guard::{Failure, guard};

@@ -2,7 +2,8 @@
 //!
 //! [`Storage`] is what a kernel offers (it may write fewer bytes than asked, or be interrupted) with, on top, operations
 //! that finish or say why not. [`PosixFile`], [`DirectFile`] and [`Memory`] are places for bytes; [`Throttled`],
-//! [`Faulty`] and [`Counted`] wrap any of them. [`FileSystem`] is what the file system says of itself.
+//! [`Faulty`] and [`Counted`] wrap any of them. [`FileSystem`] is what the file system says of itself,
+//! and [`surroundings`] what files and variables say of options.
 #![forbid(unsafe_code)]
 
 mod counted;
@@ -13,6 +14,7 @@ mod filesystem;
 mod lustre;
 mod memory;
 mod posix;
+mod settings;
 mod storage;
 mod throttled;
 
@@ -23,5 +25,6 @@ pub use faulty::{Fault, Faulty};
 pub use filesystem::{FileSystem, Stripes};
 pub use memory::Memory;
 pub use posix::{Access, PosixFile};
+pub use settings::surroundings;
 pub use storage::Storage;
 pub use throttled::Throttled;

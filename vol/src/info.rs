@@ -7,7 +7,7 @@
 use crate::forward::counted;
 use crate::op::Op;
 use crate::state::State;
-use sago_core::config::{Config, OptionError};
+use sago_core::config::{Config, Layers, LoadError};
 use sago_hdf5::sys::{H5VL_info_class_t, herr_t, hid_t};
 use sago_hdf5::{Error, Library, guard};
 use std::cmp::Ordering;
@@ -29,41 +29,53 @@ pub const fn class<const SLOT: usize>() -> H5VL_info_class_t {
 #[derive(Clone)]
 pub struct Info {
     library: &'static Library,
-    options: Result<Config, OptionError>,
+    options: Result<Layers, LoadError>,
 }
 
 impl Info {
-    /// The options in the file access list `fapl`; without any, the defaults.
+    /// The options in force for files opened with the list `fapl`.
     pub fn config(library: &'static Library, fapl: hid_t) -> Result<Config, Error> {
+        Ok(Self::layers(library, fapl)?.config().clone())
+    }
+
+    /// The same with where each came from.
+    pub fn layers(library: &'static Library, fapl: hid_t) -> Result<Layers, Error> {
         let mut info: *mut c_void = ptr::null_mut();
         // SAFETY: `info` is a place to write to; HDF5 checks the identifier and makes a copy with `copy`.
         if unsafe { (library.fns.H5Pget_vol_info)(fapl, &mut info) } < 0 {
             return Err(Error::Reported);
         }
         if info.is_null() {
-            return Ok(Config::default());
+            return valid(&load(library, ""));
         }
         // SAFETY: the copy that `copy` made for us.
-        unsafe { Box::from_raw(info.cast::<Self>()) }.valid()
+        valid(&unsafe { Box::from_raw(info.cast::<Self>()) }.options)
     }
 
-    /// The options in an info that HDF5 shows us; without any, the defaults.
+    /// The options in an info that HDF5 shows us.
     ///
     /// # Safety
     /// `info` is null or a live info of ours.
-    pub unsafe fn peek(info: *const c_void) -> Result<Config, Error> {
+    pub unsafe fn peek(library: &'static Library, info: *const c_void) -> Result<Config, Error> {
         if info.is_null() {
-            return Ok(Config::default());
+            return Ok(valid(&load(library, ""))?.config().clone());
         }
         // SAFETY: the caller's promise.
-        unsafe { &*info.cast::<Self>() }.valid()
+        Ok(valid(&unsafe { &*info.cast::<Self>() }.options)?.config().clone())
     }
+}
 
-    fn valid(&self) -> Result<Config, Error> {
-        self.options.clone().map_err(|error| {
-            Error::Message(format!("in the options after `sago` (HDF5_VOL_CONNECTOR or H5Pset_vol): {error}"))
-        })
+/// The options of this process, with those of a connector's text. HDF5 makes no info where that is empty.
+fn load(library: &'static Library, text: &str) -> Result<Layers, LoadError> {
+    let options = Layers::load(&sago_storage::surroundings(), text)?;
+    if let Some(place) = options.config().report.clone() {
+        State::of(library).report_to(place);
     }
+    Ok(options)
+}
+
+fn valid(options: &Result<Layers, LoadError>) -> Result<Layers, Error> {
+    options.clone().map_err(|error| Error::Message(error.to_string()))
 }
 
 unsafe extern "C" fn copy(info: *const c_void) -> *mut c_void {
@@ -79,7 +91,8 @@ unsafe extern "C" fn cmp(result: *mut c_int, a: *const c_void, b: *const c_void)
     // SAFETY: HDF5 passes two infos of ours, none null.
     let (a, b) = unsafe { (&*a.cast::<Info>(), &*b.cast::<Info>()) };
     counted(a.library, Op::InfoCompare, || {
-        let order = match a.options.cmp(&b.options) {
+        let values = |info: &Info| info.options.as_ref().map(|o| o.config().clone()).map_err(Clone::clone);
+        let order = match values(a).cmp(&values(b)) {
             Ordering::Less => -1,
             Ordering::Equal => 0,
             Ordering::Greater => 1,
@@ -106,7 +119,7 @@ unsafe extern "C" fn to_str(info: *const c_void, text: *mut *mut c_char) -> herr
     // SAFETY: HDF5 passes an info of ours.
     let Info { library, options } = unsafe { &*info.cast::<Info>() };
     counted(library, Op::InfoToText, || {
-        let options = options.as_ref().map_err(|error| Error::Message(error.to_string()))?.to_string();
+        let options = valid(options)?.config().to_string();
         // SAFETY: plain values.
         let memory = unsafe { (library.fns.H5allocate_memory)(options.len() + 1, true) }.cast::<u8>();
         if memory.is_null() {
@@ -126,10 +139,7 @@ unsafe extern "C" fn from_str<const SLOT: usize>(text: *const c_char, info: *mut
     guard(library, Op::InfoFromText.name(), || {
         // SAFETY: HDF5 passes a C string.
         let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
-        let options = Config::parse(&text);
-        if let Ok(Config { report: Some(place), .. }) = &options {
-            State::of(library).report_to(place.clone());
-        }
+        let options = load(library, &text);
         let ours = Box::into_raw(Box::new(Info { library, options }));
         // SAFETY: HDF5 passes a place to write to.
         unsafe { *info = ours.cast() };

@@ -42,7 +42,7 @@ unsafe extern "C" fn get_cap_flags<const SLOT: usize>(info: *const c_void, flags
     let Some(library) = Library::in_slot(SLOT) else { return -1 };
     counted(library, Op::IntrospectFlags, || {
         // SAFETY: HDF5 passes null or an info of ours.
-        let config = unsafe { Info::peek(info) }?;
+        let config = unsafe { Info::peek(library, info) }?;
         let connector = below::connector(library, &config)?;
         let info = below::connector_info(&connector, &config)?;
         // SAFETY: HDF5 passes a place to write to.

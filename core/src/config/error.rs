@@ -24,6 +24,18 @@ impl OptionError {
             | Self::Unclosed { at, .. } => *at,
         }
     }
+
+    /// The same about a word that stands at `byte`.
+    pub(super) fn moved(mut self, byte: usize) -> Self {
+        match &mut self {
+            Self::Unknown { at, .. }
+            | Self::NoValue { at, .. }
+            | Self::BadValue { at, .. }
+            | Self::Twice { at, .. }
+            | Self::Unclosed { at, .. } => *at = byte,
+        }
+        self
+    }
 }
 
 impl fmt::Display for OptionError {

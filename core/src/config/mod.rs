@@ -7,11 +7,13 @@
 
 mod error;
 mod layers;
+mod load;
 mod table;
 mod values;
 
 pub use error::OptionError;
-pub use layers::{Layers, Source};
+pub use layers::{Layers, Origin, Source};
+pub use load::{FileText, HINTS, LoadError, SITE_FILE, STACK, SWITCH, Surroundings, USER_FILE, Wrong};
 pub use table::{OPTIONS, OptionSpec};
 pub use values::{Exchange, Mode, Placement, ReportTo, UnderVol};
 
@@ -56,33 +58,12 @@ impl Config {
         Ok(config)
     }
 
-    /// Sets what `text` names, and says which options those were.
-    pub(crate) fn apply(&mut self, text: &str) -> Result<Vec<&'static str>, OptionError> {
-        let mut seen: Vec<&'static str> = Vec::new();
-        let mut words = Words::new(text);
-        let unclosed = |Unclosed { opening, at }| OptionError::Unclosed { opening, at };
-        while let Some(word) = words.next_word().map_err(unclosed)? {
-            let spec = OPTIONS.iter().find(|spec| spec.name == word.name).ok_or_else(|| {
-                let nearest = crate::text::nearest(word.name, OPTIONS.iter().map(|spec| spec.name));
-                OptionError::Unknown { name: word.name.to_owned(), nearest, at: word.at }
-            })?;
-            let value =
-                word.value.ok_or_else(|| OptionError::NoValue { name: word.name.to_owned(), at: word.at })?;
-            if seen.contains(&spec.name) {
-                return Err(OptionError::Twice { name: spec.name, at: word.at });
-            }
-            seen.push(spec.name);
-            if !(spec.set)(self, value) {
-                return Err(OptionError::BadValue {
-                    name: spec.name,
-                    value: value.to_owned(),
-                    expects: spec.expects,
-                    example: spec.example,
-                    at: word.at,
-                });
-            }
+    /// Sets what `text` names.
+    fn apply(&mut self, text: &str) -> Result<(), OptionError> {
+        for (spec, value, at) in pairs(text)? {
+            spec.apply(self, value, at)?;
         }
-        Ok(seen)
+        Ok(())
     }
 
     pub fn group_ranks_min(&self) -> u32 {
@@ -92,6 +73,39 @@ impl Config {
     pub fn writers_per_target(&self) -> u32 {
         self.writers_per_target.unwrap_or(4)
     }
+}
+
+impl OptionSpec {
+    fn apply(&self, config: &mut Config, value: &str, at: usize) -> Result<(), OptionError> {
+        let (name, expects, example) = (self.name, self.expects, self.example);
+        let wrong = || OptionError::BadValue { name, value: value.to_owned(), expects, example, at };
+        (self.set)(config, value).then_some(()).ok_or_else(wrong)
+    }
+}
+
+/// The row of the option called `name`, which stands at byte `at` of a text.
+fn spec(name: &str, at: usize) -> Result<&'static OptionSpec, OptionError> {
+    OPTIONS.iter().find(|spec| spec.name == name).ok_or_else(|| {
+        let nearest = crate::text::nearest(name, OPTIONS.iter().map(|spec| spec.name));
+        OptionError::Unknown { name: name.to_owned(), nearest, at }
+    })
+}
+
+/// The options that a text names, with their values and where they stand in it; each at most once.
+fn pairs(text: &str) -> Result<Vec<(&'static OptionSpec, &str, usize)>, OptionError> {
+    let mut found: Vec<(&'static OptionSpec, &str, usize)> = Vec::new();
+    let mut words = Words::new(text);
+    let unclosed = |Unclosed { opening, at }| OptionError::Unclosed { opening, at };
+    while let Some(word) = words.next_word().map_err(unclosed)? {
+        let spec = spec(word.name, word.at)?;
+        let no_value = || OptionError::NoValue { name: word.name.to_owned(), at: word.at };
+        let value = word.value.ok_or_else(no_value)?;
+        if found.iter().any(|(known, ..)| known.name == spec.name) {
+            return Err(OptionError::Twice { name: spec.name, at: word.at });
+        }
+        found.push((spec, value, word.at));
+    }
+    Ok(found)
 }
 
 /// The text that [`Config::parse`] reads back as the same values.

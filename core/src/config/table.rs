@@ -7,7 +7,10 @@ use crate::text::{count_list, size_bytes, size_bytes_text};
 #[derive(Debug)]
 pub struct OptionSpec {
     pub name: &'static str,
+    /// What kind of value it takes.
     pub expects: &'static str,
+    /// What holds when nobody says anything.
+    pub default: &'static str,
     pub meaning: &'static str,
     pub example: &'static str,
     pub(super) set: fn(&mut Config, &str) -> bool,
@@ -20,6 +23,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "mode",
         expects: "`window`, `immediate` or `off`",
+        default: "window",
         meaning: "when writes are carried out: together, when the program flushes or closes the file or the window is \
                   full; each collective one before it returns; by HDF5, as without Sago",
         example: "mode=immediate",
@@ -29,6 +33,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "window",
         expects: "a size from 1B to 16GiB, or `auto` (an eighth of the node's memory, shared by its ranks, at most 256MiB)",
+        default: "auto",
         meaning: "how many bytes of writes each rank may collect before they are carried out",
         example: "window=64MiB",
         set: |config, value| set_or_auto(&mut config.window_bytes, value, size_in_bounds),
@@ -37,6 +42,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "report",
         expects: "`stderr` or the path of a file to append to",
+        default: "none",
         meaning: "when HDF5 lets go of the connector, write one line of JSON on what passed through it",
         example: "report=/tmp/sago.jsonl",
         set: |config, value| {
@@ -55,6 +61,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "under_vol",
         expects: "the number or the name of a VOL connector",
+        default: "native",
         meaning: "the connector below Sago; HDF5's native one unless told otherwise",
         example: "under_vol=native",
         set: |config, value| {
@@ -76,6 +83,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "under_info",
         expects: "the options of the connector below, in braces",
+        default: "nothing",
         meaning: "handed to the connector below Sago as it stands",
         example: "under_info={under_vol=0;under_info={}}",
         set: |config, value| {
@@ -87,6 +95,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "exchange",
         expects: "`auto`, `direct`, `aggregate` or `bridge`",
+        default: "auto",
         meaning: "whether every rank writes its own bytes, aggregators do, or independent writes go by the bridge nodes",
         example: "exchange=direct",
         set: |config, value| set(&mut config.exchange, Exchange::parse(value)),
@@ -95,6 +104,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "buffer",
         expects: "a size from 1B to 16GiB, or `auto` (the stripe)",
+        default: "auto",
         meaning: "the size of each of an aggregator's two buffers",
         example: "buffer=16MiB",
         set: |config, value| set_or_auto(&mut config.buffer_bytes, value, size_in_bounds),
@@ -103,6 +113,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "stripe",
         expects: "a size from 1B to 16GiB, or `auto` (what the file system says)",
+        default: "auto",
         meaning: "the stripe or block size of the file system, to which rounds are aligned",
         example: "stripe=8MiB",
         set: |config, value| set_or_auto(&mut config.stripe_bytes, value, size_in_bounds),
@@ -111,6 +122,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "targets",
         expects: "a number of storage targets from 1, or `auto` (what the file system says)",
+        default: "auto",
         meaning: "over how many storage targets the file is striped",
         example: "targets=48",
         set: |config, value| set_or_auto(&mut config.targets, value, positive),
@@ -119,6 +131,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "aggregators",
         expects: "a number from 1, or `auto` (by cost)",
+        default: "auto",
         meaning: "how many aggregators there are in all (the hint cb_nodes)",
         example: "aggregators=192",
         set: |config, value| set_or_auto(&mut config.aggregators, value, positive),
@@ -127,6 +140,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "aggregator_nodes",
         expects: "a list of node numbers, for example 0,2,8-15",
+        default: "all",
         meaning: "the nodes that aggregators may be on (the hint cb_config_list)",
         example: "aggregator_nodes=0,2,8-15",
         set: |config, value| set(&mut config.aggregator_nodes, count_list(value)),
@@ -138,6 +152,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "placement",
         expects: "`cost`, `rank-order`, `bridge-first`, `one-per-node`, `shortest-path` or `random:SEED`",
+        default: "cost",
         meaning: "how aggregators are chosen; all but `cost` are there to compare with",
         example: "placement=cost",
         set: |config, value| set(&mut config.placement, Placement::parse(value)),
@@ -146,6 +161,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "groups",
         expects: "a number from 1, or `auto` (by cost)",
+        default: "auto",
         meaning: "into how many subgroups with a file area of their own the ranks are divided",
         example: "groups=64",
         set: |config, value| set_or_auto(&mut config.groups, value, positive),
@@ -154,6 +170,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "group_ranks_min",
         expects: "a number from 1",
+        default: "8",
         meaning: "no subgroup has fewer ranks than this (8 unless told otherwise)",
         example: "group_ranks_min=8",
         set: |config, value| set_or_auto(&mut config.group_ranks_min, value, positive),
@@ -162,6 +179,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "writers_per_target",
         expects: "a number from 1",
+        default: "4",
         meaning: "at most how many aggregators there are for each storage target (4 unless told otherwise)",
         example: "writers_per_target=4",
         set: |config, value| set_or_auto(&mut config.writers_per_target, value, positive),
@@ -170,6 +188,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "machine",
         expects: "a machine in one line of text, in braces",
+        default: "found out",
         meaning: "the machine's network, where it cannot be found out",
         example: "machine={flat nodes=4 link=10GB/s ranks_per_node=2}",
         set: |config, value| {

@@ -2,15 +2,10 @@
  *
  * MPICH waits by polling without pause: a rank that waits then holds, for a whole time slice, the core that
  * the rank it waits for needs, and a run measures the scheduler. After some polls in a row that found
- * nothing, the caller lets others run (Open MPI can do so itself).
- *
- * With SAGO_BENCH_PRIORITY set, the ranks have real-time priority between MPI_Init and MPI_Finalize. Nothing
- * disturbs them then, and nobody else gets more than a few per cent of the cores: only for a machine of one's
- * own. */
+ * nothing, the caller lets others run (Open MPI can do so itself). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
-#include <stdlib.h>
 
 enum { POLLS = 20 };
 
@@ -35,22 +30,4 @@ unsigned ucp_worker_progress(void *worker)
     if (events) empty = 0;
     else if (++empty > POLLS) sched_yield();
     return events;
-}
-
-static void schedule(int policy, int priority)
-{
-    if (getenv("SAGO_BENCH_PRIORITY")) sched_setscheduler(0, policy, &(struct sched_param){priority});
-}
-
-int MPI_Init(int *argc, char ***argv)
-{
-    int result = ((int (*)(int *, char ***)) find("PMPI_Init"))(argc, argv);
-    schedule(SCHED_RR, 1);
-    return result;
-}
-
-int MPI_Finalize(void)
-{
-    schedule(SCHED_OTHER, 0);
-    return ((int (*)(void)) find("PMPI_Finalize"))();
 }

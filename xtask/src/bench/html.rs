@@ -2,7 +2,7 @@
 
 use super::latency::Latency;
 use super::measure::{Row, Table};
-use super::report::{Group, Machine, short};
+use super::report::{Group, Machine, SHOWN_CALLS, count, short};
 use super::stats::Noise;
 use std::fmt::Write as _;
 
@@ -49,16 +49,24 @@ fn figure(table: &Table) -> String {
     for row in table.rows.iter().filter(|r| !r.detail.is_empty()) {
         let _ = write!(text, "<p class=note>{}: {}</p>", escape(&row.name), escape(&row.detail));
     }
+    for (name, why) in &table.left_out {
+        let _ = write!(text, "<p class=note>{}: left out, {}</p>", escape(name), escape(why));
+    }
     text + "</section>"
 }
 
 fn bar(row: &Row, bytes: f64, full: f64) -> String {
     let percent = |ratio: f64| 100.0 * ratio / full;
     let phase = row.median(|p| p.phase);
+    let counts: String = if row.system_calls.is_empty() {
+        String::new()
+    } else {
+        SHOWN_CALLS.iter().map(|call| format!(", {} {call}", count(row, call))).collect()
+    };
     format!(
         "<div class=\"row {}\"><span class=name>{}</span><span class=track><i style=\"width:{:.2}%\"></i>\
          <b style=\"left:{:.2}%;width:{:.2}%\"></b></span><span class=value>{}</span>\
-         <span class=more>{:.2} GB/s, calls {:.1} ms, phase {:.1} ms, total {:.1} ms, end to end {}, +{:.0} MiB</span></div>",
+         <span class=more>{:.2} GB/s, calls {:.1} ms, phase {:.1} ms, total {:.1} ms, end to end {}, +{:.0} MiB{counts}</span></div>",
         family(&row.name),
         escape(&row.name),
         percent(row.ratio.median),

@@ -59,10 +59,9 @@ pub struct Kernels {
     program: PathBuf,
     plugins: PathBuf,
     scratch: PathBuf,
-    /// Makes ranks that wait give way, and priority possible; see `crowd.c`.
+    /// Makes ranks that wait give way; see `crowd.c`.
     crowd: PathBuf,
     polling: bool,
-    priority: bool,
 }
 
 /// One run of a kernel.
@@ -99,19 +98,12 @@ impl Kernels {
             scratch: scratch.to_owned(),
             crowd: crowd(scratch)?,
             polling: false,
-            priority: false,
         })
     }
 
     /// Lets ranks poll without pause even if there are more of them than cores.
     pub fn polling(mut self, polling: bool) -> Self {
         self.polling = polling;
-        self
-    }
-
-    /// Ranks go before all other processes of the machine while they run.
-    pub fn priority(mut self, priority: bool) -> Self {
-        self.priority = priority;
         self
     }
 
@@ -137,10 +129,8 @@ impl Kernels {
             [program, args @ ..] => Run::new(program).args(args).arg(mpi.mpiexec()),
         };
         let preload = (!self.polling).then_some(("LD_PRELOAD", &self.crowd));
-        let priority = self.priority.then_some(("SAGO_BENCH_PRIORITY", "1"));
         let run = native(run.args(mpi::mpiexec_args(mpi)).envs(mpi::mpiexec_env(mpi)));
-        let run =
-            run.envs(preload).envs(priority).envs(job.io.env(mpi)).envs(job.env.iter().map(|(k, v)| (k, v)));
+        let run = run.envs(preload).envs(job.io.env(mpi)).envs(job.env.iter().map(|(k, v)| (k, v)));
         let run = through(run, connector.as_ref()).arg("-n").arg(job.ranks.to_string());
         let run = run.arg(&self.program).arg(&job.kernel).arg("--file").arg(&job.file).args(&job.args);
         finish(run.limit(job.limit), connector.as_ref(), job.ranks)

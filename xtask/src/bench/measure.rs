@@ -5,15 +5,19 @@ use super::calm;
 use super::cases::Case;
 use super::launch::{Io, Job, Kernels};
 use super::stats::{Noise, Quartiles, Random, median};
-use super::variants::{self, Kind, LIMIT, LIMIT_AGAIN, Mode, NATIVE, Variant};
+use super::variants::{self, Kind, LIMIT, LIMIT_AGAIN, Mode, NATIVE, TUNED, Variant};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// No variant may take much more than this in all rounds of a case together.
+/// No variant may take much more than this in all rounds of a case together. What takes longer than a third of it in
+/// the first, checked run is not run again: what makes a first file slow does not count there.
 const SLOW_SECONDS: f64 = 6.0;
+
+/// After this time a quick run begins no further round of a case.
+const QUICK_TIME: Duration = Duration::from_secs(45);
 
 /// Where a case runs.
 pub struct Site<'a> {
@@ -33,10 +37,8 @@ pub struct Settings {
     pub read: bool,
     /// `H5Fflush` after each step.
     pub flush: bool,
-    /// Begin no further round of a case after this time.
-    pub time: Duration,
-    /// The ranks have priority, so that other processes hardly disturb them.
-    pub priority: bool,
+    /// A short sweep of hints, and no further round of a case after some time.
+    pub quick: bool,
     /// Count system calls in one more run of each variant.
     pub count: bool,
 }
@@ -75,16 +77,14 @@ pub struct Table {
     pub again: Quartiles,
     /// Share of the machine that other processes used, median of all runs.
     pub others: f64,
-    pub priority: bool,
     pub rows: Vec<Row>,
     /// Variants that are not in the table.
     pub left_out: LeftOut,
 }
 
 impl Table {
-    /// What others did does not count where the ranks had priority; what the limit says of itself always does.
     pub fn noise(&self) -> Noise {
-        Noise::of(self.again, if self.priority { 0.0 } else { self.others })
+        Noise::of(self.again, self.others)
     }
 }
 
@@ -103,7 +103,7 @@ struct Entry {
     first: Pass,
     /// Files that a process of a round writes: the first is slower, memory is not there yet.
     repeat: usize,
-    /// Rounds in which it takes part: all, unless it is very slow.
+    /// Rounds in which it takes part: all, unless it is slow.
     rounds: usize,
     extra_bytes: f64,
     passes: Vec<Pass>,
@@ -129,7 +129,7 @@ pub fn measure(case: &'static Case, site: &Site, modes: &[Mode], settings: &Sett
     bench.limit_bytes = (bytes / case.steps() as f64 / site.ranks as f64).ceil() as u64;
     let (mut entries, left_out) = bench.entries(modes, &mut random)?;
     for round in 0..settings.rounds {
-        if round > 0 && started.elapsed() > settings.time {
+        if round > 0 && settings.quick && started.elapsed() > QUICK_TIME {
             break;
         }
         random.shuffle(&mut entries);
@@ -141,7 +141,7 @@ pub fn measure(case: &'static Case, site: &Site, modes: &[Mode], settings: &Sett
     }
     let system_calls = |e: &Entry| if settings.count { bench.count(e) } else { Ok(Vec::new()) };
     let counted: Vec<_> = entries.iter().map(system_calls).collect::<Result<_>>()?;
-    table(case, bytes, entries, counted, left_out, settings.priority)
+    table(case, bytes, entries, counted, left_out)
 }
 
 impl Bench<'_> {
@@ -154,11 +154,18 @@ impl Bench<'_> {
                 left_out.push((variant.name, "takes minutes at this size".to_owned()));
                 continue;
             }
-            entries.push(self.entry(variant).context("a first, checked run")?);
+            match self.entry(variant.clone()).context("a first, checked run") {
+                Ok(entry) => entries.push(entry),
+                Err(e) if variant.kind == Kind::Native => left_out.push((variant.name, failure(&e))),
+                Err(e) => return Err(e),
+            }
         }
-        if !self.settings.read {
-            let native = entries.iter().position(|e: &Entry| e.variant.name == NATIVE).unwrap_or(0);
-            entries.insert(native + 1, self.tuned(random)?);
+        let native = entries.iter().position(|e: &Entry| e.variant.name == NATIVE).unwrap_or(0);
+        match self.tuned(random, &mut left_out)? {
+            Some(tuned) => entries.insert(native + 1, tuned),
+            None => {
+                left_out.push((TUNED.to_owned(), "no setting is clearly better than the defaults".to_owned()))
+            }
         }
         entries.iter_mut().enumerate().for_each(|(order, entry)| entry.order = order);
         Ok((entries, left_out))
@@ -171,6 +178,7 @@ impl Bench<'_> {
         let first = self.pass(&result)?;
         let seconds = first.total;
         let repeat = (1.0 / seconds).clamp(1.0, 3.0) as usize;
+        let slow = seconds > SLOW_SECONDS / 3.0 && variant.kind != Kind::Limit;
         let rounds = (SLOW_SECONDS / seconds).clamp(1.0, self.settings.rounds as f64) as usize;
         let extra_bytes = result["extra_bytes"].as_f64().unwrap_or(0.0);
         Ok(Entry {
@@ -178,35 +186,46 @@ impl Bench<'_> {
             order: 0,
             first,
             repeat,
-            rounds,
+            rounds: if slow { 0 } else { rounds },
             extra_bytes,
-            passes: Vec::new(),
+            passes: if slow { vec![first] } else { Vec::new() },
             others: Vec::new(),
             detail: String::new(),
         })
     }
 
-    /// The best of the sweep: one checked run of each, some more of those that are not clearly slower.
-    fn tuned(&self, random: &mut Random) -> Result<Entry> {
+    /// The best of the sweep, which begins with the defaults: one checked run of each, then interleaved rounds of
+    /// those that are not clearly slower. What the winner is worth is measured afresh, with all others. None if the
+    /// defaults win.
+    fn tuned(&self, random: &mut Random, left_out: &mut LeftOut) -> Result<Option<Entry>> {
         let mut entries = Vec::new();
-        for variant in variants::sweep(self.site.io, self.site.ranks) {
+        let mut sweep = variants::sweep(self.site.io, self.site.ranks, self.settings.read);
+        sweep.truncate(if self.settings.quick { 3 } else { usize::MAX });
+        for (order, variant) in sweep.into_iter().enumerate() {
             let detail = variants::describe(&variant);
-            entries.push(Entry { detail, ..self.entry(variant)? });
+            match self.entry(variant) {
+                Ok(entry) => entries.push(Entry { detail, order, ..entry }),
+                Err(e) if order > 0 => left_out.push((format!("{TUNED} ({detail})"), failure(&e))),
+                Err(_) => return Ok(None),
+            }
         }
-        let seconds = |e: &Entry| e.passes.iter().map(|p| p.phase).fold(e.first.phase, f64::min);
-        let best = entries.iter().map(seconds).fold(f64::INFINITY, f64::min);
-        entries.retain(|e| seconds(e) < 2.0 * best);
-        for _ in 0..self.settings.rounds / 3 {
+        let best = entries.iter().map(|e| e.first.phase).fold(f64::INFINITY, f64::min);
+        entries.retain(|e| e.order == 0 || e.first.phase < 1.5 * best);
+        entries.iter_mut().for_each(|e| e.passes.clear());
+        let rounds = entries.iter().map(|e| e.rounds).min().unwrap_or(0).clamp(1, 5);
+        for _ in 0..rounds {
             random.shuffle(&mut entries);
             for entry in &mut entries {
                 let pass = self.round(entry)?;
                 entry.passes.push(pass);
             }
         }
-        let best = entries.into_iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
-        let mut best = best.context("an empty sweep")?;
-        best.passes.clear();
-        Ok(best)
+        entries.sort_by_key(|e| e.order);
+        let phases: Vec<Vec<f64>> =
+            entries.iter().map(|e| e.passes.iter().map(|p| p.phase).collect()).collect();
+        let mut best = entries.swap_remove(better(&phases));
+        best.passes = if best.rounds == 0 { vec![best.first] } else { Vec::new() };
+        Ok((best.order > 0).then_some(best))
     }
 
     fn round(&self, entry: &Entry) -> Result<Pass> {
@@ -278,13 +297,34 @@ impl Bench<'_> {
     }
 }
 
+/// Why a native run does not count: MPI-IO libraries do fail, and write wrong data, with some settings.
+fn failure(error: &anyhow::Error) -> String {
+    let text = format!("{error:#}");
+    let wrong = text.contains(r#""verified":false"#);
+    if wrong {
+        "it wrote wrong data".to_owned()
+    } else {
+        text.lines().next().unwrap_or("it failed").to_owned()
+    }
+}
+
+/// Which of some settings is better than the first, by the seconds of each in the same rounds: the one with the best
+/// median ratio, if it won in three quarters of the rounds and by more than noise; else the first.
+fn better(seconds: &[Vec<f64>]) -> usize {
+    const NOISE: f64 = 1.05;
+    let gain =
+        |own: &Vec<f64>| Quartiles::of(&seconds[0].iter().zip(own).map(|(d, o)| d / o).collect::<Vec<_>>());
+    let gains = seconds.iter().map(gain).enumerate();
+    let best = gains.max_by(|(_, a), (_, b)| a.median.total_cmp(&b.median));
+    best.filter(|(_, g)| g.low > 1.0 && g.median > NOISE).map_or(0, |(i, _)| i)
+}
+
 fn table(
     case: &'static Case,
     bytes: f64,
     entries: Vec<Entry>,
     counted: Vec<Vec<(String, u64)>>,
     left_out: LeftOut,
-    priority: bool,
 ) -> Result<Table> {
     let others: Vec<f64> = entries.iter().flat_map(|e| e.others.iter().copied()).collect();
     let limit = entries.iter().find(|e| e.variant.name == LIMIT).context("no limit")?.passes.clone();
@@ -304,5 +344,19 @@ fn table(
     });
     let rows: Vec<Row> = rows.collect();
     let again = rows.iter().find(|r| r.name == LIMIT_AGAIN).context("no second limit")?.ratio;
-    Ok(Table { case, bytes, again, others: median(&others), priority, rows, left_out })
+    Ok(Table { case, bytes, again, others: median(&others), rows, left_out })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::better;
+
+    #[test]
+    fn the_defaults_stay_unless_something_is_clearly_better() {
+        let defaults = vec![1.0, 1.2, 0.9];
+        assert_eq!(better(&[defaults.clone(), vec![0.7, 0.8, 0.6], vec![0.9, 1.0, 0.8]]), 1);
+        assert_eq!(better(&[defaults.clone(), vec![0.5, 1.5, 1.0]]), 0, "once lucky is not better");
+        assert_eq!(better(&[defaults.clone(), vec![0.98, 1.17, 0.88]]), 0, "noise");
+        assert_eq!(better(&[defaults]), 0);
+    }
 }

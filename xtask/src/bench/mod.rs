@@ -12,6 +12,7 @@ pub mod launch;
 mod measure;
 mod report;
 mod stats;
+mod summary;
 pub mod variants;
 
 use crate::proc::Run;
@@ -25,7 +26,7 @@ use measure::{Settings, Site};
 use report::{Group, Machine};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const HELP: &str = "\
 cargo xtask bench [CASE]...
@@ -43,12 +44,12 @@ measures the I/O kernels against the limit, natively and through Sago; without C
   --seed N              order of the runs (from the clock)
   --read                measure reading back instead of writing
   --flush               H5Fflush after each step
-  --priority            real-time priority for the ranks (needs root); starves everybody else, so only on a machine
-                        that is yours alone, against its daemons
+  --native              without Sago
   --poll                let MPICH ranks poll without pause, as they do where each has a core of its own
   --strace              count system calls, in runs of their own
   --json FILE           all figures
   --html FILE           a page with bar plots
+  --summary FILE...     print the JSON of earlier runs as one table, in Markdown
 ";
 
 const LATENCY: &str = "latency";
@@ -65,6 +66,7 @@ struct Options {
     dirs: Vec<PathBuf>,
     ranks: usize,
     poll: bool,
+    native: bool,
     settings: Settings,
     json: Option<PathBuf>,
     html: Option<PathBuf>,
@@ -83,9 +85,7 @@ pub fn command(args: &mut lexopt::Parser) -> Result<()> {
     for &mpi in &options.mpis {
         let hdf5 = choose(&world, mpi, options.hdf5.as_deref())?;
         let scratch = place::target()?.join("xtask/bench");
-        let kernels = Kernels::build(hdf5, &plugin_dir(), &scratch)?
-            .polling(options.poll)
-            .priority(options.settings.priority);
+        let kernels = Kernels::build(hdf5, &plugin_dir(), &scratch)?.polling(options.poll);
         for &io in Io::of(mpi).iter().filter(|io| options.io.is_none_or(|wanted| wanted == **io)) {
             for dir in &options.dirs {
                 groups.push(group(&options, &kernels, io, dir)?);
@@ -116,7 +116,10 @@ fn group(options: &Options, kernels: &Kernels, io: Io, dir: &Path) -> Result<Gro
         if options.settings.read { "read" } else { "write" }
     );
     println!("\n{title}");
-    let (modes, unavailable) = kernels.modes(&site.dir);
+    let (modes, unavailable) = if options.native { Default::default() } else { kernels.modes(&site.dir) };
+    // Off is measured in full runs: there it says what passing through costs.
+    let modes: Vec<_> =
+        modes.into_iter().filter(|mode| !(options.settings.quick && mode.1 == "mode=off")).collect();
     unavailable.iter().for_each(|(name, why)| println!("  {name}: not available ({why})"));
     let mut tables = Vec::new();
     for case in &options.cases {
@@ -199,15 +202,8 @@ fn parse(args: &mut lexopt::Parser) -> Result<Option<Options>> {
         dirs: Vec::new(),
         ranks: 4,
         poll: false,
-        settings: Settings {
-            rounds: 7,
-            seed,
-            read: false,
-            flush: false,
-            time: Duration::MAX,
-            priority: false,
-            count: false,
-        },
+        native: false,
+        settings: Settings { rounds: 7, seed, read: false, flush: false, quick: false, count: false },
         json: None,
         html: None,
     };
@@ -221,6 +217,11 @@ fn parse(args: &mut lexopt::Parser) -> Result<Option<Options>> {
                 list();
                 return Ok(None);
             }
+            Long("summary") => {
+                let files: Vec<PathBuf> = args.values()?.map(PathBuf::from).collect();
+                print!("{}", summary::markdown(&files)?);
+                return Ok(None);
+            }
             Long("quick") => quick = true,
             Long("mpi") => o.mpis.push(Mpi::parse(&args.value()?.string()?)?),
             Long("io") => o.io = Some(Io::parse(&args.value()?.string()?)?),
@@ -232,7 +233,7 @@ fn parse(args: &mut lexopt::Parser) -> Result<Option<Options>> {
             Long("read") => o.settings.read = true,
             Long("flush") => o.settings.flush = true,
             Long("strace") => o.settings.count = true,
-            Long("priority") => o.settings.priority = true,
+            Long("native") => o.native = true,
             Long("poll") => o.poll = true,
             Long("json") => o.json = Some(PathBuf::from(args.value()?)),
             Long("html") => o.html = Some(PathBuf::from(args.value()?)),
@@ -245,7 +246,7 @@ fn parse(args: &mut lexopt::Parser) -> Result<Option<Options>> {
         }
     }
     o.settings.rounds = rounds.unwrap_or(if quick { 3 } else { 7 });
-    o.settings.time = if quick { Duration::from_secs(40) } else { Duration::MAX };
+    o.settings.quick = quick;
     ensure!(o.settings.rounds > 0 && o.ranks > 0, "at least one round and one rank");
     o.latency = names.is_empty() || names.iter().any(|n| n == LATENCY);
     o.cases = choose_cases(&names, quick)?;

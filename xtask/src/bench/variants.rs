@@ -74,31 +74,27 @@ pub fn sago((name, words): Mode) -> Vec<Variant> {
     ]
 }
 
-/// The settings that an expert would try, the defaults among them; the best becomes [`TUNED`].
-pub fn sweep(io: Io, ranks: usize) -> Vec<Variant> {
+/// The settings that an expert would try, the defaults first; the best becomes [`TUNED`].
+pub fn sweep(io: Io, ranks: usize, read: bool) -> Vec<Variant> {
+    let way = if read { "read" } else { "write" };
     let spread = format!("--hint cb_nodes={ranks} --hint cb_config_list=*:*");
     let tuned = |args: String| Variant::new(TUNED, Kind::Native, &args);
-    let no_sieving = "--hint romio_ds_write=disable";
+    let no_sieving = format!("--hint romio_ds_{way}=disable");
+    let mut all = vec![tuned(String::new())];
     match io {
-        Io::Romio => vec![
-            tuned(String::new()),
+        Io::Romio => all.extend([
             tuned(format!("{spread} --hint cb_buffer_size=1048576")),
             tuned(format!("{spread} --hint cb_buffer_size=4194304")),
             tuned(format!("{spread} --hint cb_buffer_size=16777216 {no_sieving}")),
             tuned(format!("--hint cb_nodes=1 --hint cb_buffer_size=4194304 {no_sieving}")),
-            tuned(format!("--hint romio_cb_write=disable {no_sieving}")),
-        ],
-        Io::Ompio => ["vulcan", "dynamic_gen2", "individual"]
-            .iter()
-            .flat_map(|fcoll| {
-                let one = |args: &str| tuned(args.to_owned()).env(&[("OMPI_MCA_fcoll", fcoll)]);
-                [
-                    one(&format!("{spread} --hint cb_buffer_size=4194304")),
-                    one("--hint cb_buffer_size=33554432"),
-                ]
-            })
-            .collect(),
+            tuned(format!("--hint romio_cb_{way}=disable {no_sieving}")),
+        ]),
+        Io::Ompio => all.extend(["vulcan", "dynamic_gen2", "individual"].iter().flat_map(|fcoll| {
+            let one = |args: &str| tuned(args.to_owned()).env(&[("OMPI_MCA_fcoll", fcoll)]);
+            [one(&format!("{spread} --hint cb_buffer_size=4194304")), one("--hint cb_buffer_size=33554432")]
+        })),
     }
+    all
 }
 
 /// What a tuned variant sets, for the table.

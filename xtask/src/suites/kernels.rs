@@ -1,8 +1,10 @@
 //! Suite `kernels`: the programs of `examples/` check their own files, natively and through the connector, on every
 //! HDF5 and MPI. What goes through the connector is checked a second time by native HDF5.
 //!
-//! An ordinary run gives each program one rank count and one kind of access for each installation, chosen so that
-//! together they cover 1 to 8 ranks and all kinds; `--full` runs all combinations.
+//! An ordinary run gives each program one rank count, one kind of access and one mode of the connector for each
+//! installation, chosen so that together they cover 1 to 8 ranks, all kinds and all modes; `--full` runs all
+//! combinations. Programs of equal rank counts share a launch, which costs more than they do; if it fails, each is
+//! run by itself to see which it was.
 
 use super::{Context, Log, On, Suite};
 use crate::bench::launch::{self, Io, Job, Kernels};
@@ -45,6 +47,7 @@ const ACCESS: &[&str] = &[
 ];
 
 const RANKS_MAX: usize = 8;
+const PER_LAUNCH: usize = 12;
 const LIMIT: Duration = Duration::from_secs(120);
 
 impl Suite for KernelSuite {
@@ -61,15 +64,12 @@ impl Suite for KernelSuite {
             let on = On::hdf5(hdf5);
             let bench = Bench {
                 kernels: Kernels::build(hdf5, &context.plugins, &context.scratch)?,
-                file: context.scratch.join("kernel.h5"),
+                dir: context.scratch.clone(),
             };
             let (modes, _) = bench.kernels.modes(&context.scratch);
-            for (i, program) in PROGRAMS.iter().enumerate() {
-                for (ranks, access) in combinations(context.full, place, i) {
-                    let io = Io::of(hdf5.mpi)[i % Io::of(hdf5.mpi).len()];
-                    let name = format!("{program} {access} ({ranks} ranks, {})", io.name());
-                    let job = bench.job(&format!("{program} {access}"), ranks, io);
-                    log.case(&on, name, bench.check(&job, &modes));
+            for launch in launches(context.full, place, Io::of(hdf5.mpi)) {
+                for mode in some_or_all(context.full, place + launch.ranks, &modes) {
+                    bench.check(&launch, *mode, &on, log);
                 }
             }
             for ranks in [1, 3] {
@@ -85,17 +85,38 @@ impl Suite for KernelSuite {
     }
 }
 
-/// Rank counts and kinds of access for a program: all, or a share that differs by program and installation.
-fn combinations(full: bool, place: usize, program: usize) -> Vec<(usize, &'static str)> {
-    if full {
-        return (1..=RANKS_MAX).flat_map(|ranks| ACCESS.iter().map(move |a| (ranks, *a))).collect();
+/// Programs that run one after the other on the same ranks.
+struct Launch {
+    ranks: usize,
+    io: Io,
+    /// A program's name and arguments.
+    programs: Vec<String>,
+}
+
+/// Rank counts and kinds of access for all programs: all, or a share that differs by program and installation.
+fn launches(full: bool, place: usize, ios: &[Io]) -> Vec<Launch> {
+    let mut all = Vec::new();
+    for (ranks, &io) in (1..=RANKS_MAX).flat_map(|ranks| ios.iter().map(move |io| (ranks, io))) {
+        let chosen = |&(i, access): &(usize, usize)| {
+            full || (ranks == 1 + (3 * i + 5 * place) % RANKS_MAX
+                && access == (i + 2 * place) % ACCESS.len()
+                && io == ios[i / RANKS_MAX % ios.len()])
+        };
+        let pairs = (0..PROGRAMS.len()).flat_map(|i| (0..ACCESS.len()).map(move |access| (i, access)));
+        let programs: Vec<String> =
+            pairs.filter(chosen).map(|(i, access)| format!("{} {}", PROGRAMS[i], ACCESS[access])).collect();
+        all.extend(programs.chunks(PER_LAUNCH).map(|part| Launch { ranks, io, programs: part.to_vec() }));
     }
-    vec![(1 + (3 * program + 5 * place) % RANKS_MAX, ACCESS[(program + 2 * place) % ACCESS.len()])]
+    all
+}
+
+fn some_or_all<T>(full: bool, turn: usize, all: &[T]) -> &[T] {
+    if full { all } else { &all[turn % all.len()..][..1] }
 }
 
 struct Bench {
     kernels: Kernels,
-    file: PathBuf,
+    dir: PathBuf,
 }
 
 impl Bench {
@@ -106,28 +127,51 @@ impl Bench {
             io,
             kernel: words.next().unwrap_or_default(),
             args: words.collect(),
-            file: self.file.clone(),
+            file: self.file(0),
             env: Vec::new(),
             connector: None,
             limit: LIMIT,
         }
     }
 
-    /// Natively; then in each mode through the connector, whose file native HDF5 must find right too.
-    fn check(&self, job: &Job, modes: &[Mode]) -> Result<()> {
-        self.verified(job, "write,read,verify")?;
-        for (_, words) in modes {
-            let through = Job { connector: Some((*words).to_owned()), ..job.clone() };
-            self.verified(&through, "write,read,verify")?;
-            self.verified(job, "verify")?;
-        }
-        Ok(())
+    fn file(&self, program: usize) -> PathBuf {
+        self.dir.join(format!("kernel-{program}.h5"))
     }
 
-    fn verified(&self, job: &Job, phases: &str) -> Result<()> {
-        let mut job = job.clone();
-        job.args.extend(["--phases".to_owned(), phases.to_owned()]);
-        let result = self.kernels.run(&job)?;
+    fn check(&self, launch: &Launch, mode: Mode, on: &On, log: &mut Log) {
+        let together = self.check_programs(&launch.programs, launch, mode);
+        for program in &launch.programs {
+            let name = format!("{program} ({} ranks, {}, {})", launch.ranks, launch.io.name(), mode.0);
+            let alone = || self.check_programs(std::slice::from_ref(program), launch, mode);
+            log.case(on, name, together.as_ref().map_or_else(|_| alone(), |()| Ok(())));
+        }
+        if let (Err(e), [_, _, ..]) = (together, &launch.programs[..]) {
+            log.case(on, format!("{} programs in one launch", launch.programs.len()), Err(e));
+        }
+    }
+
+    /// Natively; then through the connector, whose files native HDF5 must find right too.
+    fn check_programs(&self, programs: &[String], launch: &Launch, mode: Mode) -> Result<()> {
+        let native = |phases| self.verified(&self.batch(programs, launch, phases));
+        native("write,read,verify")?;
+        let through = self.batch(programs, launch, "write,read,verify");
+        self.verified(&Job { connector: Some(mode.1.to_owned()), ..through })?;
+        native("verify")
+    }
+
+    fn batch(&self, programs: &[String], launch: &Launch, phases: &str) -> Job {
+        let mut job = self.job(&format!("{} --phases {phases}", programs[0]), launch.ranks, launch.io);
+        for (i, program) in programs.iter().enumerate().skip(1) {
+            let file = self.file(i);
+            let words = format!("--then {program} --phases {phases} --file");
+            job.args.extend(words.split_whitespace().map(str::to_owned));
+            job.args.push(file.to_string_lossy().into_owned());
+        }
+        job
+    }
+
+    fn verified(&self, job: &Job) -> Result<()> {
+        let result = self.kernels.run(job)?;
         ensure!(result["verified"] == true, "nothing was verified: {result}");
         Ok(())
     }
@@ -143,23 +187,23 @@ impl Bench {
 
     fn without_connector(&self) -> Result<()> {
         let io = Io::of(self.kernels.hdf5.mpi)[0];
-        for words in
-            ["hacc --form columns --size 3000 --per-process", "posix --size 8K --wait futex --steps 2"]
-        {
-            self.verified(&self.job(words, 3, io), "write,verify")?;
-        }
-        Ok(())
+        let own_files = "hacc --form columns --size 3000 --per-process --phases write,verify";
+        self.verified(&self.job(own_files, 3, io))?;
+        self.verified(&self.job("posix --size 8K --wait futex --steps 2 --phases write,verify", 3, io))
     }
 
     /// One wrong byte must fail the check: else the checks of this suite would mean nothing.
     fn damaged(&self) -> Result<()> {
-        let job = self.job("hacc --form packed --size 3000", 2, Io::of(self.kernels.hdf5.mpi)[0]);
-        self.verified(&job, "write,verify")?;
-        let mut bytes = fs::read(&self.file)?;
+        let job = |phases: &str| {
+            let words = format!("hacc --form packed --size 3000 --phases {phases}");
+            self.job(&words, 2, Io::of(self.kernels.hdf5.mpi)[0])
+        };
+        self.verified(&job("write,verify"))?;
+        let mut bytes = fs::read(self.file(0))?;
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;
-        fs::write(&self.file, bytes)?;
-        ensure!(self.verified(&job, "verify").is_err(), "a file with a wrong byte passed");
+        fs::write(self.file(0), bytes)?;
+        ensure!(self.verified(&job("verify")).is_err(), "a file with a wrong byte passed");
         Ok(())
     }
 }
@@ -201,15 +245,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_share_covers_all_ranks_and_kinds_on_each_installation() {
-        for place in 0..3 {
-            let all: Vec<_> = (0..PROGRAMS.len()).flat_map(|i| combinations(false, place, i)).collect();
-            for ranks in 1..=RANKS_MAX {
-                assert!(all.iter().any(|c| c.0 == ranks), "{ranks} ranks at installation {place}");
-            }
-            for access in ACCESS {
-                assert!(all.iter().any(|c| c.1 == *access), "`{access}` at installation {place}");
-            }
+    fn the_share_covers_all_programs_ranks_and_kinds_on_each_installation() {
+        for (place, ios) in [&[Io::Romio][..], &[Io::Ompio, Io::Romio], &[Io::Romio]].into_iter().enumerate()
+        {
+            let all = launches(false, place, ios);
+            let programs: Vec<&String> = all.iter().flat_map(|l| &l.programs).collect();
+            assert_eq!(programs.len(), PROGRAMS.len());
+            assert!(PROGRAMS.iter().all(|p| programs.iter().any(|q| q.starts_with(p))));
+            assert!((1..=RANKS_MAX).all(|ranks| all.iter().any(|l| l.ranks == ranks)));
+            assert!(ACCESS.iter().all(|a| programs.iter().any(|q| q.ends_with(a))));
+            assert!(ios.iter().all(|io| all.iter().any(|l| l.io == *io)));
         }
+    }
+
+    #[test]
+    fn everything_is_every_combination() {
+        let count: usize = launches(true, 0, &[Io::Romio]).iter().map(|l| l.programs.len()).sum();
+        assert_eq!(count, PROGRAMS.len() * ACCESS.len() * RANKS_MAX);
     }
 }

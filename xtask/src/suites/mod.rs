@@ -10,6 +10,7 @@ mod cluster;
 mod conform;
 mod consistency;
 mod differ;
+mod doctor;
 mod examples;
 pub mod exec;
 mod faults;
@@ -59,6 +60,7 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(layout::Layout),
         Box::new(staged::Staged),
         Box::new(options::Options),
+        Box::new(doctor::Doctor),
         Box::new(examples::Examples),
         Box::new(panics::Panics),
         Box::new(mpi::Transport),

@@ -52,14 +52,13 @@ impl Comm {
     }
 
     /// Whether another communicator has the same members in the same order.
-    ///
-    /// # Safety
-    /// `raw` is a live communicator of the same MPI.
-    pub unsafe fn is_congruent(&self, raw: RawComm) -> bool {
+    pub fn is_congruent(&self, other: &Self) -> bool {
+        if !std::ptr::eq(self.mpi, other.mpi) {
+            return false;
+        }
         let mut result = c_int::MAX;
-        // SAFETY: two live communicators and a place to write to.
-        let code =
-            unsafe { (self.mpi.fns.MPI_Comm_compare)(self.handle, self.mpi.abi().clean(raw.0), &mut result) };
+        // SAFETY: two live communicators of one MPI, and a place to write to.
+        let code = unsafe { (self.mpi.fns.MPI_Comm_compare)(self.handle, other.handle, &mut result) };
         // MPI_IDENT and MPI_CONGRUENT come first in every ABI but the standard's, which has 201 and 202.
         code == 0 && (result == 0 || result == 1 || result == 201 || result == 202)
     }

@@ -35,7 +35,7 @@ pub use error::{BindError, Error};
 pub use library::{Mpi, State};
 pub use mail::{Lanes, Mail};
 pub use memory::Shared;
-pub use ranks::{MpiRanks, Options};
+pub use ranks::{MpiRanks, Newcomers, Options};
 pub use signal::Signal;
 pub use threads::single;
 pub use transport::{Parts, Put, Receive, Reduce, Send, Transport, Window};

@@ -59,6 +59,42 @@ pub struct MpiRanks {
     options: Options,
 }
 
+/// The members of a communicator that is given to us, before they become a group: they may find that they are one already.
+pub struct Newcomers {
+    comm: Comm,
+    options: Options,
+}
+
+impl Newcomers {
+    /// # Safety
+    /// `comm` is a live intra-communicator of this MPI that nobody else uses and that is ours to free, and this thread may
+    /// call MPI.
+    pub unsafe fn new(mpi: &'static Mpi, comm: RawComm, options: Options) -> Result<Self, BindError> {
+        // SAFETY: promised by the caller.
+        Ok(Self { comm: unsafe { Comm::given(mpi, comm, options.count_max) }?, options })
+    }
+
+    /// As [`Transport::allreduce`].
+    pub fn allreduce(&self, op: Reduce, values: &mut [u64]) -> Result<(), Error> {
+        self.comm.allreduce(&Polite::default(), op, values)
+    }
+
+    /// Whether a group has the same members in the same order.
+    pub fn are(&self, group: &MpiRanks) -> bool {
+        group.comm.is_congruent(&self.comm)
+    }
+
+    /// They become a group. Collective.
+    pub fn settle(self) -> Result<MpiRanks, Error> {
+        MpiRanks::on(self.comm, None, None, self.options)
+    }
+
+    /// They are a group already. Collective.
+    pub fn leave(self) -> Result<(), Error> {
+        self.comm.free()
+    }
+}
+
 impl MpiRanks {
     /// A group of our own with the members of the program's communicator. Collective.
     ///
@@ -69,34 +105,6 @@ impl MpiRanks {
         let comm = unsafe { Comm::duplicate(mpi, comm, options.count_max) }?;
         let node = comm.rank().checked_div(options.ranks_per_node).and_then(|node| u32::try_from(node).ok());
         Ok(Self::on(comm, None, node, options)?)
-    }
-
-    /// The same on a communicator that is given to us, to be freed by us. Collective.
-    ///
-    /// # Safety
-    /// `comm` is a live intra-communicator of this MPI that nobody else uses, and this thread may call MPI.
-    pub unsafe fn adopt(mpi: &'static Mpi, comm: RawComm, options: Options) -> Result<Self, BindError> {
-        // SAFETY: promised by the caller.
-        let comm = unsafe { Comm::given(mpi, comm, options.count_max) }?;
-        Ok(Self::on(comm, None, None, options)?)
-    }
-
-    /// Frees a communicator that is given to us and not needed. Collective.
-    ///
-    /// # Safety
-    /// As for [`MpiRanks::adopt`].
-    pub unsafe fn decline(mpi: &'static Mpi, comm: RawComm) -> Result<(), BindError> {
-        // SAFETY: promised by the caller.
-        Ok(unsafe { Comm::given(mpi, comm, usize::MAX) }?.free()?)
-    }
-
-    /// Whether `comm` has the same members in the same order.
-    ///
-    /// # Safety
-    /// `comm` is a live communicator of the same MPI, and this thread may call MPI.
-    pub unsafe fn are_members(&self, comm: RawComm) -> bool {
-        // SAFETY: promised by the caller.
-        unsafe { self.comm.is_congruent(comm) }
     }
 
     /// Our own communicator, for callers who know which MPI it belongs to. It lives as long as the group.

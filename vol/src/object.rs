@@ -29,7 +29,7 @@ unsafe extern "C" fn open(
             Some(class.object_cls.open?(object, location, opened, dxpl, request))
         });
         if !object.is_null() && *opened == H5I_type_t_H5I_DATASET {
-            capture::dataset_opened(object, dxpl, false);
+            capture::dataset_opened(object, dxpl, capture::Opening::Found);
         }
         object
     }

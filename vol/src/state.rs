@@ -22,6 +22,7 @@ pub struct State {
     open: AtomicU64,
     /// Ranks that have closed their file, for their next one.
     crews: Mutex<Vec<Crew>>,
+    crews_made: AtomicU64,
     /// The transfer list that programs get by default.
     default_list: AtomicI64,
     /// Whether a dataset has been captured since HDF5 was opened.
@@ -44,6 +45,7 @@ impl State {
             files: Mutex::new(Vec::new()),
             open: AtomicU64::new(0),
             crews: Mutex::new(Vec::new()),
+            crews_made: AtomicU64::new(0),
             default_list: AtomicI64::new(0),
             awake: AtomicBool::new(false),
         }
@@ -121,6 +123,15 @@ impl State {
         let mut files = lock(&self.files);
         files.retain(|file| file.number != number);
         self.open.store(files.len() as u64, Ordering::Relaxed);
+    }
+
+    /// The number of the next crew, as far as this process knows.
+    pub fn next_crew(&self) -> u64 {
+        self.crews_made.load(Ordering::Relaxed) + 1
+    }
+
+    pub fn crew_made(&self, id: u64) {
+        self.crews_made.store(id, Ordering::Relaxed);
     }
 
     /// Ranks that were kept and are these.

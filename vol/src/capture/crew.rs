@@ -8,6 +8,8 @@ use sago_exec::Session;
 use sago_mpi::MpiRanks;
 
 pub struct Crew {
+    /// The same on all its ranks, and no other crew of any of them has it.
+    pub id: u64,
     pub ranks: MpiRanks,
     /// Of all ranks; made at the first commit.
     pub together: Option<Session>,
@@ -24,9 +26,17 @@ pub struct Crew {
 unsafe impl Send for Crew {}
 
 impl Crew {
-    pub fn new(ranks: MpiRanks) -> std::io::Result<Self> {
+    pub fn new(id: u64, ranks: MpiRanks) -> std::io::Result<Self> {
         let (config, facts) = (Config::default(), StorageFacts::default());
-        Ok(Self { ranks, together: None, alone: None, window: Window::new(Region::new(1)?), config, facts })
+        Ok(Self {
+            id,
+            ranks,
+            together: None,
+            alone: None,
+            window: Window::new(Region::new(1)?),
+            config,
+            facts,
+        })
     }
 
     /// Gets ready for a file. Collective, and with the same arguments on all ranks.

@@ -60,6 +60,11 @@ impl Dataset {
             .map_err(|facts| facts.as_ref().err().copied().unwrap_or(Reason::Unknown))
     }
 
+    /// Why it is left to HDF5, if it is.
+    pub fn refusal(&self) -> Option<Reason> {
+        self.facts.borrow().as_ref().err().copied()
+    }
+
     /// An open dataset of the connector below.
     pub fn object(&self) -> Option<*mut c_void> {
         self.objects.borrow().first().copied()

@@ -20,7 +20,7 @@ use sago_hdf5::{Error, Library};
 use sago_mpi::{Reduce, Transport};
 use sago_storage::Storage;
 use std::cell::{Cell, RefCell, RefMut};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 pub struct CapturedFile {
@@ -28,6 +28,8 @@ pub struct CapturedFile {
     /// By which HDF5 knows the open file in this process.
     pub number: u64,
     pub mode: Mode,
+    /// Metadata are read by all ranks together.
+    pub collective_metadata: bool,
     pub writable: bool,
     /// The same for files that the same ranks have opened.
     pub group: u64,
@@ -35,7 +37,7 @@ pub struct CapturedFile {
     /// How many times the file is open.
     handles: Cell<usize>,
     atomic: Cell<bool>,
-    datasets: RefCell<HashMap<[u8; 16], Weak<Dataset>>>,
+    datasets: RefCell<BTreeMap<[u8; 16], Weak<Dataset>>>,
     work: RefCell<Option<Work>>,
 }
 
@@ -79,6 +81,7 @@ pub struct Opening {
     pub number: u64,
     pub name: String,
     pub mode: Mode,
+    pub collective_metadata: bool,
     pub writable: bool,
     pub group: u64,
     pub storage: Arc<dyn Storage>,
@@ -137,7 +140,7 @@ enum With {
 
 impl CapturedFile {
     pub fn new(opening: Opening, mut crew: Crew) -> Self {
-        let Opening { library, number, name, mode, writable, group, storage } = opening;
+        let Opening { library, number, name, mode, collective_metadata, writable, group, storage } = opening;
         for session in [&mut crew.together, &mut crew.alone].into_iter().flatten() {
             session.turn_to(Arc::clone(&storage));
         }
@@ -154,6 +157,7 @@ impl CapturedFile {
             library,
             number,
             mode,
+            collective_metadata,
             writable,
             group,
             name,
@@ -194,7 +198,7 @@ impl CapturedFile {
         datasets.insert(token, Arc::downgrade(dataset));
     }
 
-    /// The datasets that are open.
+    /// The datasets that are open, in the same order on all ranks.
     pub fn open_datasets(&self) -> Vec<Arc<Dataset>> {
         self.datasets.borrow().values().filter_map(Weak::upgrade).collect()
     }

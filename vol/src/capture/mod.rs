@@ -81,11 +81,32 @@ pub unsafe fn file_found(wrapper: *mut c_void, reopened: bool) {
     unsafe { Wrapper::set_role(wrapper, Role::File(Arc::new(Handle::new(file, reopened)))) };
 }
 
-/// What a dataset's wrapper is to know. `created`: by this call, on all ranks.
+/// How a dataset came to be open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Opening {
+    /// By this call, on all ranks, with this access list.
+    Created(hid_t),
+    /// With this access list.
+    Opened(hid_t),
+    /// In another way.
+    Found,
+}
+
+impl Opening {
+    /// Whether metadata of the dataset are read by all ranks together.
+    fn collective_metadata(self, library: &'static sago_hdf5::Library) -> bool {
+        match self {
+            Self::Created(list) | Self::Opened(list) => open::collective_metadata(library, list),
+            Self::Found => false,
+        }
+    }
+}
+
+/// What a dataset's wrapper is to know.
 ///
 /// # Safety
 /// `wrapper` is null or a live wrapper of a dataset.
-pub unsafe fn dataset_opened(wrapper: *mut c_void, dxpl: hid_t, created: bool) {
+pub unsafe fn dataset_opened(wrapper: *mut c_void, dxpl: hid_t, opening: Opening) {
     if wrapper.is_null() {
         return;
     }
@@ -97,7 +118,7 @@ pub unsafe fn dataset_opened(wrapper: *mut c_void, dxpl: hid_t, created: bool) {
     let look = AssertUnwindSafe(|| {
         error::quietly(below.library, || {
             // SAFETY: the object in a dataset's wrapper is a dataset.
-            unsafe { dataset_state(&below, object, dxpl, created) }
+            unsafe { dataset_state(&below, object, dxpl, opening) }
         })
     });
     let role = match catch_unwind(look).unwrap_or(Err(Reason::Unknown)) {
@@ -112,8 +133,9 @@ unsafe fn dataset_state(
     below: &Below,
     object: *mut c_void,
     dxpl: hid_t,
-    created: bool,
+    opening: Opening,
 ) -> Result<Arc<Dataset>, Reason> {
+    let created = matches!(opening, Opening::Created(_));
     // SAFETY: the caller's promise.
     let identity = unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) }.ok_or(Reason::Unknown)?;
     let file = State::of(below.library).file(identity.file).ok_or(Reason::OtherFile)?;
@@ -124,6 +146,11 @@ unsafe fn dataset_state(
     }
     // SAFETY: the caller's promise.
     let facts = unsafe { Facts::look_up(below, object, dxpl) };
+    // A rank that wrote its part by itself would look chunks up, for which HDF5 then needs all ranks.
+    let together = file.collective_metadata || opening.collective_metadata(below.library);
+    let facts = facts.and_then(|facts| {
+        if facts.is_chunked() && together { Err(Reason::CollectiveMetadata) } else { Ok(facts) }
+    });
     if created && facts.as_ref().is_ok_and(Facts::is_chunked) {
         // HDF5 lets a rank go while another still writes fill values into chunks.
         file.meet().map_err(|_| Reason::Unknown)?;
@@ -149,7 +176,9 @@ pub unsafe fn extent_changed(
 ) -> Result<(), Error> {
     // SAFETY: the caller's promise.
     let facts = error::quietly(below.library, || unsafe { Facts::look_up(below, object, dxpl) });
-    dataset.set_facts(facts);
+    if dataset.refusal() != Some(Reason::CollectiveMetadata) {
+        dataset.set_facts(facts);
+    }
     // As after a creation: others may still write fill values.
     dataset.file.meet()
 }
@@ -160,6 +189,11 @@ pub fn links_removed(below: &Below) {
     let files = State::of(below.library).files();
     for dataset in files.iter().flat_map(|file| file.open_datasets()) {
         let Some(object) = dataset.object() else { continue };
+        if dataset.file.collective_metadata {
+            // To ask would need all ranks, and not all need have it open.
+            dataset.set_facts(Err(Reason::Unlinked));
+            continue;
+        }
         // SAFETY: an open dataset, as its handles keep it.
         let identity =
             error::quietly(below.library, || unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) });

@@ -9,7 +9,7 @@ use sago_core::config::{Config, Mode};
 use sago_core::plan::StorageFacts;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Library, error};
-use sago_mpi::{Mpi, MpiRanks, Options, RawComm, Reduce, Transport};
+use sago_mpi::{Mpi, Newcomers, Options, RawComm, Reduce, Transport};
 use sago_storage::{Access, FileSystem, PosixFile, Storage};
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
@@ -71,6 +71,7 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
         number,
         name: request.name.to_owned(),
         mode: request.config.mode,
+        collective_metadata: collective_metadata(library, request.fapl),
         writable: request.writable,
         group: together.group,
         storage: storage_of(storage, crew.ranks.rank()),
@@ -80,18 +81,29 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
     Ok(file)
 }
 
-/// The members of a communicator that HDF5 has duplicated for us; those who closed a file before, if they are the same.
+/// The members of a communicator that HDF5 has duplicated for us; those who closed a file before, if all of them are and
+/// still know of it. Which crews a rank has kept may differ, so the ranks agree on it.
 fn crew(library: &'static Library, mpi: &'static Mpi, comm: RawComm) -> Result<Crew, Reason> {
-    // SAFETY: a live communicator of this MPI, and we were called by a thread that may call MPI; so below.
-    let kept = State::of(library).take_crew(|crew| unsafe { crew.ranks.are_members(comm) });
-    if let Some(kept) = kept {
-        // SAFETY: it is ours, and nobody uses it.
-        unsafe { MpiRanks::decline(mpi, comm) }.map_err(|_| Reason::NoMpi)?;
-        return Ok(kept);
+    let state = State::of(library);
+    // SAFETY: HDF5 has duplicated the program's communicator for us, and we were called by a thread that may call MPI.
+    let newcomers = unsafe { Newcomers::new(mpi, comm, Options::default()) }.map_err(|_| Reason::NoMpi)?;
+    let kept = state.take_crew(|crew| newcomers.are(&crew.ranks));
+    let (id, next) = (kept.as_ref().map_or(0, |crew| crew.id), state.next_crew());
+    let mut votes = [id, !id, next];
+    newcomers.allreduce(Reduce::Max, &mut votes).map_err(|_| Reason::NoMpi)?;
+    let [most, least, next] = votes;
+    state.crew_made(next);
+    match kept {
+        Some(kept) if most == !least => {
+            newcomers.leave().map_err(|_| Reason::NoMpi)?;
+            Ok(kept)
+        }
+        kept => {
+            kept.into_iter().for_each(|crew| state.keep_crew(crew));
+            let ranks = newcomers.settle().map_err(|_| Reason::NoMpi)?;
+            Crew::new(next, ranks).map_err(|_| Reason::NoMemory)
+        }
     }
-    // SAFETY: as above.
-    let ranks = unsafe { MpiRanks::adopt(mpi, comm, Options::default()) }.map_err(|_| Reason::NoMpi)?;
-    Crew::new(ranks).map_err(|_| Reason::NoMemory)
 }
 
 /// The communicator in a file access list, duplicated for us, if its driver is that of MPI-IO.
@@ -103,6 +115,17 @@ fn communicator(library: &'static Library, fapl: hid_t) -> Option<RawComm> {
         unsafe { (parallel.H5Pget_fapl_mpio)(fapl, &mut comm, std::ptr::null_mut()) >= 0 }
     })
     .then_some(RawComm(comm))
+}
+
+/// Whether an access list asks for metadata to be read by all ranks together.
+pub fn collective_metadata(library: &'static Library, list: hid_t) -> bool {
+    let mut together = false;
+    let Some(parallel) = library.parallel.as_ref() else { return false };
+    error::quietly(library, || {
+        // SAFETY: HDF5 checks the identifier; a place to write to.
+        unsafe { (parallel.H5Pget_all_coll_metadata_ops)(list, &mut together) }
+    });
+    together
 }
 
 /// By which HDF5 knows the file in this process.

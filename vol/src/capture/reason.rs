@@ -33,6 +33,7 @@ reasons! {
     Compact = "the layout is compact",
     Virtual = "the layout is virtual",
     External = "the data are in external files",
+    CollectiveMetadata = "chunked, with metadata read collectively",
     Filter = "the dataset has filters",
     NotAllocated = "space in the file is not, or not wholly, allocated",
     NotPlain = "the datatype has variable lengths or references",

@@ -95,7 +95,8 @@ Nothing has to be set. Options come from these places; later ones outrank earlie
 2. the site's file, `/etc/sago/config.toml` (or the file that `SAGO_SITE_CONFIG` names);
 3. the user's file, `~/.config/sago/config.toml` under `XDG_CONFIG_HOME` or the home (or the file that `SAGO_CONFIG` names);
 4. what the file system and the machine say of themselves;
-5. the MPI_Info of the file: `sago_NAME`, and the usual hints in the table below;
+5. the MPI_Info of the file: `sago_NAME`, and the usual hints in the table below (understood, but not yet read by the
+   connector);
 6. variables: `SAGO_NAME`, in capitals;
 7. the text after the connector's name: `HDF5_VOL_CONNECTOR=\"sago buffer=16MiB groups=4\"`.
 

@@ -170,11 +170,12 @@ impl CapturedFile {
 
     /// Why nothing of this file is captured now, if so. The same on all ranks.
     pub fn refusal(&self) -> Option<Reason> {
-        if self.handles.get() == 0 {
-            Some(Reason::Closed)
-        } else {
-            self.atomic.get().then_some(Reason::Atomic)
-        }
+        if self.is_closed() { Some(Reason::Closed) } else { self.atomic.get().then_some(Reason::Atomic) }
+    }
+
+    /// The program has closed it, though objects of it may be open: nothing waits, and nothing is captured.
+    fn is_closed(&self) -> bool {
+        self.handles.get() == 0
     }
 
     pub fn set_atomic(&self, atomic: bool) {
@@ -268,7 +269,7 @@ impl CapturedFile {
 
     /// Carries out what waits on any rank. Collective.
     pub fn settle(&self) -> Result<(), Error> {
-        if !self.writable {
+        if !self.writable || self.is_closed() {
             return Ok(());
         }
         let work = &mut *self.work()?;
@@ -283,6 +284,9 @@ impl CapturedFile {
 
     /// Writes what waits on this rank.
     pub fn settle_alone(&self) -> Result<(), Error> {
+        if self.is_closed() {
+            return Ok(());
+        }
         let work = &mut *self.work()?;
         if work.crew.window.is_empty() {
             return Ok(());
@@ -292,6 +296,9 @@ impl CapturedFile {
 
     /// Waits for all ranks. Collective.
     pub fn meet(&self) -> Result<(), Error> {
+        if self.is_closed() {
+            return Ok(());
+        }
         self.checked(&mut *self.work()?, EVERYBODY, |work| work.crew.ranks.barrier())
     }
 
@@ -361,9 +368,6 @@ impl CapturedFile {
 
     /// Before the file is closed. What cannot be written is given up, so that a second attempt can close the file.
     pub fn before_close(&self) -> Result<(), Error> {
-        if self.handles.get() == 0 {
-            return Ok(());
-        }
         let result = self.settle();
         if result.is_err() {
             if self.work()?.broken.is_some() {

@@ -1,6 +1,7 @@
 //! The ranks that open a file together, with their buffers and threads. They are kept when the file is closed: the next
 //! file of the same ranks finds them ready, and its buffers in memory.
 
+use super::ahead::Ahead;
 use super::window::{Region, Window};
 use sago_core::config::Config;
 use sago_core::plan::StorageFacts;
@@ -15,6 +16,8 @@ pub struct Crew {
     pub together: Option<Session>,
     /// Of this rank alone; made when it first writes by itself.
     pub alone: Option<Session>,
+    /// Reads from the window, so it must go before it.
+    pub ahead: Ahead,
     pub window: Window,
     /// What the sessions were made for.
     pub config: Config,
@@ -33,6 +36,7 @@ impl Crew {
             ranks,
             together: None,
             alone: None,
+            ahead: Ahead::default(),
             window: Window::new(Region::new(1)?),
             config,
             facts,

@@ -6,6 +6,7 @@
 //! decide whether this rank's part is: if not, this rank alone writes or reads its part natively and independently,
 //! which is as good, since storage is allocated and unfiltered. So no call needs the ranks to agree on how to treat it.
 
+mod ahead;
 mod chunks;
 mod crew;
 mod dataset;
@@ -19,6 +20,7 @@ mod reason;
 mod stream;
 mod transfer;
 mod window;
+mod work;
 
 pub use crew::Crew;
 pub use dataset::{Dataset, OpenDataset};

@@ -2,9 +2,10 @@
 
 use super::dataset::Dataset;
 use super::facts::Facts;
-use super::file::{CapturedFile, Read, Taken, Write};
+use super::file::CapturedFile;
 use super::reason::Reason;
 use super::stream::{Conversion, Incoming, Memory, Outgoing};
+use super::work::{Read, Taken, Write};
 use crate::below::{Role, Wrapper};
 use crate::state::State;
 use sago_core::config::Mode;
@@ -58,6 +59,9 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
         Ok(facts) => facts,
         Err(reason) => {
             targets.settle_before(collective)?;
+            if collective {
+                targets.file.leave_to_hdf5();
+            }
             State::of(call.library).passed(reason);
             return Ok(Route::Native);
         }
@@ -76,6 +80,7 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
         Err(_) => Vec::new(),
     };
     if file.mode == Mode::Immediate && file.is_sparse(&writes)? {
+        file.leave_to_hdf5();
         State::of(call.library).passed(Reason::Sparse);
         return Ok(Route::Native);
     }

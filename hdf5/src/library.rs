@@ -302,7 +302,6 @@ functions! {
         H5Pget_dxpl_mpio: c!(hid_t, *mut H5FD_mpio_xfer_t => herr_t);
         H5Pset_dxpl_mpio: c!(hid_t, H5FD_mpio_xfer_t => herr_t);
         H5Pget_all_coll_metadata_ops: c!(hid_t, *mut bool => herr_t);
-        H5Pget_coll_metadata_write: c!(hid_t, *mut bool => herr_t);
         H5Pget_mpio_actual_io_mode: c!(hid_t, *mut H5D_mpio_actual_io_mode_t => herr_t);
     }
 }

@@ -1,6 +1,9 @@
 //! Writing ahead: long pieces of the window, which need no exchange, go to the file while the program goes on. The commit
 //! leaves out what is there by then.
 //!
+//! As without Sago, no byte of a collective write is in the file before all ranks have called it: the ranks of a node keep
+//! a counter in common memory, and a piece waits until all have come as far. So this is for ranks on one node.
+//!
 //! Nothing depends on it. A piece stays in the window until the commit, and is written there if it was not written
 //! ahead, if that failed, or if its order among the writes of other ranks turns out to matter. The thread calls
 //! neither MPI nor HDF5.
@@ -8,20 +11,33 @@
 //! Invariant: pieces are taken back with [`Ahead::stop`] before the window's memory is used for anything else.
 
 use super::window::Waiting;
+use sago_mpi::{Error, Shared as Memory, Signal, Transport};
 use sago_storage::Storage;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// What is written at once: a commit waits for as much.
 const STEP_BYTES: usize = 1 << 20;
 /// The program comes first.
 const NICENESS: libc::c_int = 10;
 
-#[derive(Default)]
+/// A rank that lags is looked at again after this time, which doubles up to the other.
+const LOOK_AGAIN: Duration = Duration::from_micros(200);
+const LOOK_AGAIN_MAX: Duration = Duration::from_millis(20);
+
 pub struct Ahead {
+    pace: Arc<Pace>,
     thread: Option<Thread>,
+}
+
+/// How many collective writes each rank has called.
+struct Pace {
+    counters: Memory,
+    rank: usize,
+    ranks: usize,
 }
 
 struct Thread {
@@ -51,12 +67,44 @@ struct Piece {
     place: u64,
     start: *const u8,
     len: usize,
+    epoch: u64,
 }
 
 // SAFETY: memory of the window, which stays as it is until `Ahead::stop`.
 unsafe impl Send for Piece {}
 
+// SAFETY: of the memory only the counters are used, which are atomic; the thread is joined before it is given back.
+unsafe impl Send for Pace {}
+// SAFETY: as above.
+unsafe impl Sync for Pace {}
+
+impl Pace {
+    fn counter(&self, rank: usize) -> Option<&Signal> {
+        self.counters.signal(rank, 0).ok()
+    }
+
+    /// Whether all ranks have called as many collective writes. They differ by far less than a counter holds.
+    fn reached(&self, epoch: u64) -> bool {
+        let has = |rank| self.counter(rank).is_some_and(|c| c.get().wrapping_sub(epoch as u32) as i32 >= 0);
+        (0..self.ranks).all(has)
+    }
+}
+
 impl Ahead {
+    /// For ranks on one node. Collective.
+    pub fn new(ranks: &dyn Transport) -> Result<Self, Error> {
+        let counters = ranks.share(Signal::BYTES)?;
+        let pace = Pace { counters, rank: ranks.rank(), ranks: ranks.size() };
+        Ok(Self { pace: Arc::new(pace), thread: None })
+    }
+
+    /// This rank has called so many collective writes.
+    pub fn enter(&self, epoch: u64) {
+        if let Some(counter) = self.pace.counter(self.pace.rank) {
+            counter.set(epoch as u32);
+        }
+    }
+
     /// Begins to write what was added to the window at `place`.
     ///
     /// # Safety
@@ -64,7 +112,7 @@ impl Ahead {
     pub unsafe fn begin(&mut self, storage: &Arc<dyn Storage>, place: u64, write: &Waiting<'_>) {
         if self.thread.is_none() {
             // Without it the commit does all.
-            self.thread = Thread::start().ok();
+            self.thread = Thread::start(&self.pace).ok();
         }
         let Some(Thread { shared, .. }) = &self.thread else { return };
         let mut at = 0;
@@ -79,6 +127,7 @@ impl Ahead {
                     place: place + at as u64 + offset,
                     start: step.as_ptr(),
                     len: step.len(),
+                    epoch: write.epoch,
                 });
             }
             at += block.len as usize;
@@ -110,10 +159,11 @@ impl Ahead {
 }
 
 impl Thread {
-    fn start() -> std::io::Result<Self> {
+    fn start(pace: &Arc<Pace>) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
-        let its = Arc::clone(&shared);
-        let handle = std::thread::Builder::new().name("sago-ahead".to_owned()).spawn(move || its.work())?;
+        let (its, pace) = (Arc::clone(&shared), Arc::clone(pace));
+        let work = move || its.work(&pace);
+        let handle = std::thread::Builder::new().name("sago-ahead".to_owned()).spawn(work)?;
         Ok(Self { shared, handle: Some(handle) })
     }
 }
@@ -133,18 +183,26 @@ impl Drop for Thread {
 }
 
 impl Shared {
-    fn work(&self) {
+    fn work(&self, pace: &Pace) {
         // SAFETY: asks the kernel for less time for this thread alone; it may say no.
         unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t, NICENESS) };
         let mut desk = lock(&self.desk);
+        let mut pause = LOOK_AGAIN;
         loop {
-            let Some(piece) = desk.todo.pop_front() else {
+            let Some(epoch) = desk.todo.front().map(|piece| piece.epoch) else {
                 if desk.over {
                     return;
                 }
                 desk = self.changed.wait(desk).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
+            if !pace.reached(epoch) {
+                desk = self.changed.wait_timeout(desk, pause).unwrap_or_else(PoisonError::into_inner).0;
+                pause = (pause * 2).min(LOOK_AGAIN_MAX);
+                continue;
+            }
+            pause = LOOK_AGAIN;
+            let Some(piece) = desk.todo.pop_front() else { continue };
             desk.busy = true;
             drop(desk);
             // SAFETY: the window's memory, until `Ahead::stop`, which waits while the thread is busy.
@@ -174,7 +232,8 @@ fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
 mod tests {
     use super::*;
     use sago_core::extent::Run;
-    use sago_storage::{Counted, Memory};
+    use sago_mpi::threads;
+    use sago_storage::{Counted, Memory as InMemory};
 
     const LEN: usize = 3 << 20;
 
@@ -188,16 +247,14 @@ mod tests {
 
     #[test]
     fn long_pieces_are_in_the_file_and_named() {
-        let storage = Arc::new(Counted::new(Memory::default()));
+        let storage = Arc::new(Counted::new(InMemory::default()));
         let file: Arc<dyn Storage> = storage.clone();
         let bytes: Vec<u8> = (0..LEN).map(|i| (i / 1000) as u8).collect();
-        let mut ahead = Ahead::default();
+        let mut ahead = Ahead::new(&*sago_mpi::single().unwrap()).unwrap();
         assert!(ahead.stop().is_empty());
         let long = [Run::contiguous(1 << 30, LEN as u64 / 2), Run::contiguous(0, LEN as u64 / 2)];
         // SAFETY: the bytes outlive the writer.
-        unsafe {
-            ahead.begin(&file, 150, &Waiting { runs: &long, bytes: &bytes, epoch: 0 });
-        }
+        unsafe { ahead.begin(&file, 150, &Waiting { runs: &long, bytes: &bytes, epoch: 0 }) };
         settled(&ahead);
         assert_eq!(ahead.stop(), vec![Range { start: 150, end: 150 + LEN as u64 }]);
         assert!(ahead.stop().is_empty());
@@ -207,5 +264,30 @@ mod tests {
         storage.read(0, &mut back).unwrap();
         assert!(back == bytes[LEN / 2..]);
         assert_eq!(storage.counts().write_calls, 4);
+    }
+
+    #[test]
+    fn nothing_is_written_before_all_ranks_have_called() {
+        let storage = Arc::new(Counted::new(InMemory::default()));
+        let file: Arc<dyn Storage> = storage.clone();
+        let bytes = vec![1; 1000];
+        threads::run(2, threads::Options::default(), |ranks| {
+            let mut ahead = Ahead::new(ranks).unwrap();
+            if ranks.rank() == 0 {
+                ahead.enter(1);
+                let runs = [Run::contiguous(0, 1000)];
+                // SAFETY: the bytes outlive the writer.
+                unsafe { ahead.begin(&file, 0, &Waiting { runs: &runs, bytes: &bytes, epoch: 1 }) };
+                std::thread::sleep(LOOK_AGAIN * 20);
+                assert_eq!(storage.counts().write_calls, 0);
+            }
+            ranks.barrier().unwrap();
+            ahead.enter(1);
+            if ranks.rank() == 0 {
+                settled(&ahead);
+                assert_eq!(ahead.stop(), vec![Range { start: 0, end: 1000 }]);
+            }
+            ranks.barrier().unwrap();
+        });
     }
 }

@@ -82,8 +82,6 @@ pub struct Opening {
     pub writable: bool,
     pub group: u64,
     pub storage: Arc<dyn Storage>,
-    /// Pieces may be written before the commit.
-    pub ahead: bool,
 }
 
 /// Pieces shorter than this are small.
@@ -93,8 +91,7 @@ const EVERYBODY: With = With::Everybody { rounds: 1 };
 
 impl CapturedFile {
     pub fn new(opening: Opening, mut crew: Crew) -> Self {
-        let Opening { library, number, name, mode, collective_metadata, writable, group, storage, ahead } =
-            opening;
+        let Opening { library, number, name, mode, collective_metadata, writable, group, storage } = opening;
         for session in [&mut crew.together, &mut crew.alone].into_iter().flatten() {
             session.turn_to(Arc::clone(&storage));
         }
@@ -105,7 +102,6 @@ impl CapturedFile {
             epoch: 0,
             compared: None,
             unclear: false,
-            ahead,
             scratch: Scratch::default(),
             broken: None,
         };
@@ -167,7 +163,7 @@ impl CapturedFile {
         let mut rounds = 1;
         let mut carry_out = self.mode == Mode::Immediate;
         work.estimate = work.estimate.saturating_add(dataset_bytes);
-        work.epoch += 1;
+        work.enter();
         self.clear(work)?;
         if work.estimate > work.crew.window.capacity() {
             // No rank may exceed its window; whether one would, only the ranks together know.
@@ -233,17 +229,23 @@ impl CapturedFile {
 
     /// Carries out what waits on any rank. Collective.
     pub fn settle(&self) -> Result<(), Error> {
+        self.settle_and_tell(false).map(|_| ())
+    }
+
+    /// The same, and whether any rank said yes; always no where nothing can be written.
+    pub fn settle_and_tell(&self, yes: bool) -> Result<bool, Error> {
         if !self.writable || self.is_closed() {
-            return Ok(());
+            return Ok(false);
         }
         let work = &mut *self.work()?;
-        let mut waiting = [work.crew.window.len()];
-        self.checked(work, EVERYBODY, |work| work.crew.ranks.allreduce(Reduce::Max, &mut waiting))?;
-        if waiting[0] == 0 {
-            return Ok(());
+        let mut votes = [work.crew.window.len(), u64::from(yes)];
+        self.checked(work, EVERYBODY, |work| work.crew.ranks.allreduce(Reduce::Max, &mut votes))?;
+        let [waiting, yes] = votes;
+        if waiting > 0 {
+            work.estimate = 0;
+            self.carry_out(work, EVERYBODY, &mut [])?;
         }
-        work.estimate = 0;
-        self.carry_out(work, EVERYBODY, &mut []).map(|_| ())
+        Ok(yes != 0)
     }
 
     /// Writes what waits on this rank.

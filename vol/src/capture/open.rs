@@ -5,7 +5,7 @@ use super::file::{CapturedFile, Opening};
 use super::reason::Reason;
 use crate::below::Below;
 use crate::state::State;
-use sago_core::config::{Background, Config, Mode};
+use sago_core::config::{Config, Mode};
 use sago_core::plan::StorageFacts;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Library, error};
@@ -69,8 +69,6 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
         writable: request.writable,
         group: together.group,
         storage: storage_of(storage, crew.ranks.rank()),
-        ahead: request.config.background == Background::On
-            && !metadata_written_together(library, request.fapl),
     };
     let file = Arc::new(CapturedFile::new(opening, crew));
     State::of(library).add_file(&file);
@@ -134,15 +132,6 @@ pub fn collective_metadata(library: &'static Library, list: hid_t) -> bool {
     let Some(parallel) = library.parallel.as_ref() else { return false };
     // SAFETY: HDF5 checks the identifier; a place to write to.
     error::quietly(library, || unsafe { (parallel.H5Pget_all_coll_metadata_ops)(list, &mut together) });
-    together
-}
-
-/// Whether an access list asks for metadata to be written by all ranks together.
-fn metadata_written_together(library: &'static Library, list: hid_t) -> bool {
-    let mut together = false;
-    let Some(parallel) = library.parallel.as_ref() else { return false };
-    // SAFETY: HDF5 checks the identifier; a place to write to.
-    error::quietly(library, || unsafe { (parallel.H5Pget_coll_metadata_write)(list, &mut together) });
     together
 }
 

@@ -1,10 +1,11 @@
 //! How a file's writes and reads are carried out: with whom, in what order, in how many rounds.
 
+use super::ahead::Ahead;
 use super::crew::Crew;
 use super::overlap;
 use super::stream::{Incoming, Outgoing, Scratch};
 use super::window::{Mark, Waiting};
-use sago_core::config::Exchange;
+use sago_core::config::{Background, Exchange};
 use sago_core::cost::Calibration;
 use sago_core::declare::{Declaration, Declared, Direction};
 use sago_core::extent::{Cursor, Run};
@@ -27,8 +28,6 @@ pub struct Work {
     /// Some rank may still be in a collective write of HDF5's own, which can write back old bytes between its own. The same on
     /// all ranks.
     pub unclear: bool,
-    /// Pieces may be written before the commit.
-    pub ahead: bool,
     pub scratch: Scratch,
     /// Why the ranks can no longer talk to each other.
     pub broken: Option<String>,
@@ -99,6 +98,14 @@ impl Work {
         session.as_mut().ok_or(sago_exec::Error::Garbled)
     }
 
+    /// A collective write begins.
+    pub fn enter(&mut self) {
+        self.epoch += 1;
+        if let Some(ahead) = &self.crew.ahead {
+            ahead.enter(self.epoch);
+        }
+    }
+
     /// Adds writes to the window, where there is room for them.
     pub fn keep(&mut self, writes: &mut [Write<'_>]) -> Taken {
         let mark = self.crew.window.mark();
@@ -116,13 +123,13 @@ impl Work {
 
     /// Lets what was added to the window since `mark` go to the file meanwhile, if this rank will write it by itself.
     fn write_ahead(&mut self, mark: Mark) {
-        let Crew { ranks, together, ahead, window, config, .. } = &mut self.crew;
+        let Crew { together, ahead: Some(ahead), window, config, .. } = &mut self.crew else { return };
         let direct = match (config.exchange, together.as_ref().and_then(Session::was_direct)) {
             (Exchange::Direct, _) => true,
-            (Exchange::Auto, before) => before.unwrap_or(ranks.one_node()),
+            (Exchange::Auto, before) => before.unwrap_or(true),
             _ => false,
         };
-        if !direct || !self.ahead || self.unclear {
+        if !direct || config.background == Background::Off {
             return;
         }
         let least = config.buffer_bytes.unwrap_or(u64::MAX).min(AHEAD_BYTES_MIN);
@@ -137,7 +144,7 @@ impl Work {
     /// Carries out the window and what is lent: in one commit, unless ranks wrote the same bytes in different collective
     /// writes. Then these are kept in order, as they would be without the window.
     pub fn commit(&mut self, with: With, lent: &[(&[Run], &[u8])]) -> Result<(), sago_exec::Error> {
-        let stored = self.crew.ahead.stop();
+        let stored = self.crew.ahead.as_mut().map_or(Vec::new(), Ahead::stop);
         self.session(with)?;
         let Self { crew: Crew { ranks, together, alone, window, .. }, epoch, compared, .. } = self;
         let lent = lent.iter().map(|(runs, bytes)| Waiting { runs, bytes, epoch: *epoch });
@@ -160,7 +167,9 @@ impl Work {
 
     /// Forgets what waits.
     pub fn give_up(&mut self) {
-        self.crew.ahead.stop();
+        if let Some(ahead) = &mut self.crew.ahead {
+            ahead.stop();
+        }
         self.crew.window.clear();
     }
 

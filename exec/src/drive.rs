@@ -52,6 +52,8 @@ pub struct Drive<'a, 'm> {
 
 /// A rank's own bytes that lie in its memory in pieces of at least this length, or that of a buffer, are stored from there, piece by piece.
 const STRAIGHT_BYTES_MIN: u64 = 64 << 10;
+/// Unless there are more than so many shorter ones in a window.
+const SHORT_MAX: usize = 8;
 
 /// What has been seen of the counters so far.
 #[derive(Default)]
@@ -335,17 +337,14 @@ impl Drive<'_, '_> {
         Ok(())
     }
 
-    /// Stores a window of this rank's own bytes: straight from its memory, or into it, where they are long there or lie
-    /// as in the file; else by way of a buffer.
+    /// Stores a window of this rank's own bytes: straight from its memory, or into it, where nearly all pieces are long; else
+    /// by way of a buffer.
     fn store_own(&mut self, own: u32, window: u32) -> Result<Result<(), i32>, Error> {
         let start = Instant::now();
         let work = &self.prepared.schedule.own[own as usize];
-        let mut blocks = work.blocks(self.declared, window);
-        let first = blocks.next();
-        let only = first.is_some_and(|first| first.count == 1) && blocks.next().is_none();
         let least = self.prepared.plan.frame.settings.buffer_bytes.min(STRAIGHT_BYTES_MIN);
-        let long = |block: Blocks| block.len >= least;
-        let result = if only || work.blocks(self.declared, window).all(long) {
+        let short = work.blocks(self.declared, window).filter(|block| block.len < least);
+        let result = if short.map(|block| block.count).take(SHORT_MAX + 1).sum::<u64>() <= SHORT_MAX as u64 {
             self.store_straight(work, window)
         } else {
             self.store_packed(work, window)

@@ -58,9 +58,9 @@ struct Last {
 }
 
 impl Session {
-    /// Collective. The session talks in a group of its own with the same ranks.
+    /// Collective. The session takes turns with the caller in talking to the ranks.
     pub fn open(ranks: &dyn Transport, storage: Arc<dyn Storage>, setting: Setting) -> Result<Self, Error> {
-        let ranks = ranks.split(Some(0), ranks.rank() as u32)?.ok_or(Error::Garbled)?;
+        let ranks = ranks.again()?;
         let (node, nodes) = find_nodes(&*ranks)?;
         let here = nodes[ranks.rank()];
         let mut count = 0;

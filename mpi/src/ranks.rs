@@ -49,7 +49,7 @@ type Progress = Rc<dyn Fn() -> Result<(), Error>>;
 pub struct MpiRanks {
     comm: Rc<Comm>,
     one_node: bool,
-    board: Option<Board>,
+    board: Option<Rc<Board>>,
     wait: Rc<dyn Wait>,
     /// What serves other ranks while we wait, where they reach us through MPI; inherited by subgroups, whose members may
     /// be targets of puts in the larger group.
@@ -135,7 +135,8 @@ impl MpiRanks {
         });
         let wait: Rc<dyn Wait> =
             Rc::new(progress.clone().map_or_else(Polite::default, Polite::with_progress));
-        let board = shared.map(|shared| Board::new(shared, comm.rank(), comm.size(), Rc::clone(&wait)));
+        let board =
+            shared.map(|shared| Rc::new(Board::new(shared, comm.rank(), comm.size(), Rc::clone(&wait))));
         Ok(Self { comm, one_node, board, wait, progress, node, options })
     }
 
@@ -228,7 +229,23 @@ impl Transport for MpiRanks {
         self.comm.split(colour, key)?.map(|comm| self.subgroup(comm)).transpose()
     }
 
+    /// Costs nothing: a communicator takes MPI longer to make than a small commit.
+    fn again(&self) -> Result<Box<dyn Transport>, Error> {
+        Ok(Box::new(Self {
+            comm: Rc::clone(&self.comm),
+            one_node: self.one_node,
+            board: self.board.clone(),
+            wait: Rc::clone(&self.wait),
+            progress: self.progress.clone(),
+            node: self.node,
+            options: self.options,
+        }))
+    }
+
     fn split_by_node(&self) -> Result<Box<dyn Transport>, Error> {
+        if self.one_node {
+            return self.again();
+        }
         self.subgroup(split_by_node(&self.comm, self.node)?)
     }
 
@@ -273,7 +290,7 @@ impl Transport for MpiRanks {
     fn close(self: Box<Self>) -> Result<(), Error> {
         let Self { comm, board, wait, progress, .. } = *self;
         drop((board, wait, progress));
-        // A subgroup that is still open serves other nodes through this communicator: then it stays.
+        // Where it is used once more, or a subgroup that is still open serves other nodes through it, it stays.
         Rc::try_unwrap(comm).map_or(Ok(()), Comm::free)
     }
 }

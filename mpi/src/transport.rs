@@ -38,6 +38,13 @@ pub trait Transport {
     /// Subgroups by colour, ordered by key, then by rank; no colour, no subgroup.
     fn split(&self, colour: Option<u32>, key: u32) -> Result<Option<Box<dyn Transport>>, Error>;
 
+    /// The same ranks once more, for callers who take turns with this one: what one of them does together, all ranks do
+    /// with the same one. Collective.
+    fn again(&self) -> Result<Box<dyn Transport>, Error> {
+        let key = u32::try_from(self.rank()).unwrap_or(u32::MAX);
+        self.split(Some(0), key)?.ok_or(Error::NotOneNode)
+    }
+
     /// The ranks that have memory in common with this one.
     fn split_by_node(&self) -> Result<Box<dyn Transport>, Error>;
 

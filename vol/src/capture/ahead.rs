@@ -33,7 +33,7 @@ pub struct Ahead {
     thread: Option<Thread>,
 }
 
-/// How many collective writes each rank has called.
+/// The epoch of each rank's last collective write.
 struct Pace {
     counters: Memory,
     rank: usize,
@@ -83,7 +83,7 @@ impl Pace {
         self.counters.signal(rank, 0).ok()
     }
 
-    /// Whether all ranks have called as many collective writes. They differ by far less than a counter holds.
+    /// Whether all ranks have come as far. They differ by far less than a counter holds.
     fn reached(&self, epoch: u64) -> bool {
         let has = |rank| self.counter(rank).is_some_and(|c| c.get().wrapping_sub(epoch as u32) as i32 >= 0);
         (0..self.ranks).all(has)
@@ -98,7 +98,7 @@ impl Ahead {
         Ok(Self { pace: Arc::new(pace), thread: None })
     }
 
-    /// This rank has called so many collective writes.
+    /// This rank has come to this collective write.
     pub fn enter(&self, epoch: u64) {
         if let Some(counter) = self.pace.counter(self.pace.rank) {
             counter.set(epoch as u32);
@@ -127,7 +127,8 @@ impl Ahead {
                     place: place + at as u64 + offset,
                     start: step.as_ptr(),
                     len: step.len(),
-                    epoch: write.epoch,
+                    // All ranks must have made the collective call that it belongs to, or follows.
+                    epoch: write.epoch & !1,
                 });
             }
             at += block.len as usize;
@@ -274,15 +275,15 @@ mod tests {
         threads::run(2, threads::Options::default(), |ranks| {
             let mut ahead = Ahead::new(ranks).unwrap();
             if ranks.rank() == 0 {
-                ahead.enter(1);
+                ahead.enter(2);
                 let runs = [Run::contiguous(0, 1000)];
                 // SAFETY: the bytes outlive the writer.
-                unsafe { ahead.begin(&file, 0, &Waiting { runs: &runs, bytes: &bytes, epoch: 1 }) };
+                unsafe { ahead.begin(&file, 0, &Waiting { runs: &runs, bytes: &bytes, epoch: 2 }) };
                 std::thread::sleep(LOOK_AGAIN * 20);
                 assert_eq!(storage.counts().write_calls, 0);
             }
             ranks.barrier().unwrap();
-            ahead.enter(1);
+            ahead.enter(2);
             if ranks.rank() == 0 {
                 settled(&ahead);
                 assert_eq!(ahead.stop(), vec![Range { start: 0, end: 1000 }]);

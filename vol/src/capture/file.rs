@@ -178,7 +178,7 @@ impl CapturedFile {
             work.estimate = 0;
             return self.carry_out(work, With::Everybody { rounds }, writes);
         }
-        self.keep(work, writes)
+        self.keep(work, EVERYBODY, writes)
     }
 
     /// Whether HDF5 should do a collective write that is to be carried out at once, because it has mostly holes: small pieces
@@ -216,15 +216,15 @@ impl CapturedFile {
 
     /// An independent write: kept in the window, or, where it is full, written by this rank.
     pub fn write_alone(&self, writes: &mut [Write<'_>]) -> Result<Taken, Error> {
-        self.keep(&mut *self.work()?, writes)
+        self.keep(&mut *self.work()?, With::Nobody, writes)
     }
 
-    fn keep(&self, work: &mut Work, writes: &mut [Write<'_>]) -> Result<Taken, Error> {
+    fn keep(&self, work: &mut Work, with: With, writes: &mut [Write<'_>]) -> Result<Taken, Error> {
         let bytes: u64 = writes.iter().map(|write| write.bytes.left()).sum();
         if bytes > work.crew.window.room() {
             return self.carry_out(work, With::Nobody, writes);
         }
-        Ok(work.keep(writes))
+        Ok(work.keep(writes, with))
     }
 
     /// Carries out what waits on any rank. Collective.

@@ -1,5 +1,5 @@
 //! Bytes that several ranks wrote before a commit. In one collective write that is the program's mistake; in two of them
-//! the later one counts, as it does when each is carried out at once. So before a commit the ranks look whether there are
+//! the later one counts, as it does when each is carried out at once, and so does an independent write after one. So before a commit the ranks look whether there are
 //! any, unless all their writes are of one epoch, or the answer is known from a commit with the same pattern.
 
 use super::window::Waiting;
@@ -10,20 +10,21 @@ use sago_mpi::{Error, Parts, Reduce, Transport};
 /// Ranks tell each other at most so many ranges.
 const RANGES_MAX: usize = 32;
 
-/// The epochs in whose order writes must be carried out, from first to last; `None` if their order does not matter.
+/// The epochs in whose order writes must be carried out; `None` if their order does not matter.
 /// Collective. `compared` is kept from commit to commit.
 pub fn epochs(
     ranks: &dyn Transport,
     writes: &[Waiting<'_>],
     declared: &Declared,
     compared: &mut Option<(Declared, bool)>,
-) -> Result<Option<(u64, u64)>, Error> {
+) -> Result<Option<impl Iterator<Item = u64>>, Error> {
     let known = compared.as_ref().filter(|(before, _)| before.shift_to(declared) != Shift::None);
     let latest = writes.iter().map(|write| write.epoch).max().unwrap_or(0);
     let earliest = writes.iter().map(|write| write.epoch).min().unwrap_or(u64::MAX);
-    let mut votes = [latest, !earliest, u64::from(known.is_none())];
+    let odd = writes.iter().any(|write| write.epoch % 2 == 1);
+    let mut votes = [latest, !earliest, u64::from(known.is_none()), u64::from(odd)];
     ranks.allreduce(Reduce::Max, &mut votes)?;
-    let [last, first, unknown] = votes;
+    let [last, first, unknown, odd] = votes;
     let first = !first;
     if first >= last {
         return Ok(None);
@@ -36,7 +37,8 @@ pub fn epochs(
             shared
         }
     };
-    Ok(shared.then_some((first, last)))
+    // Without independent writes there are no odd ones.
+    Ok(shared.then(|| (first..=last).step_by(if odd == 0 { 2 } else { 1 })))
 }
 
 /// Whether two ranks have a byte in common. Collective, and the same answer everywhere.

@@ -26,7 +26,7 @@ struct Entry {
 pub struct Waiting<'w> {
     pub runs: &'w [Run],
     pub bytes: &'w [u8],
-    /// How many collective writes came before it.
+    /// Writes of a later one count.
     pub epoch: u64,
 }
 

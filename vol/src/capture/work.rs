@@ -21,7 +21,8 @@ pub struct Work {
     pub storage: Arc<dyn Storage>,
     /// No rank has more captured by collective writes than this. The same on all ranks.
     pub estimate: u64,
-    /// How many collective writes there have been. The same on all ranks.
+    /// Twice the number of collective writes that there have been, the same on all ranks. Independent writes after them are of
+    /// the odd epoch that follows.
     pub epoch: u64,
     /// What this rank wrote when the ranks last looked for bytes that several of them wrote, and whether there were any.
     pub compared: Option<(Declared, bool)>,
@@ -100,14 +101,15 @@ impl Work {
 
     /// A collective write begins.
     pub fn enter(&mut self) {
-        self.epoch += 1;
+        self.epoch += 2;
         if let Some(ahead) = &self.crew.ahead {
             ahead.enter(self.epoch);
         }
     }
 
     /// Adds writes to the window, where there is room for them.
-    pub fn keep(&mut self, writes: &mut [Write<'_>]) -> Taken {
+    pub fn keep(&mut self, writes: &mut [Write<'_>], with: With) -> Taken {
+        let epoch = self.epoch + u64::from(with == With::Nobody);
         let mark = self.crew.window.mark();
         for write in writes {
             let bytes = write.bytes.left();
@@ -115,7 +117,7 @@ impl Work {
                 self.crew.window.cut(mark);
                 return Taken::NotConverted;
             }
-            self.crew.window.push(write.runs, bytes, self.epoch);
+            self.crew.window.push(write.runs, bytes, epoch);
         }
         self.write_ahead(mark);
         Taken::All
@@ -153,9 +155,9 @@ impl Work {
         let session = if with == With::Nobody { alone } else { together };
         let Some(session) = session else { return Err(sago_exec::Error::Garbled) };
         if let With::Everybody { .. } = with
-            && let Some((first, last)) = overlap::epochs(ranks, &writes, &declared, compared)?
+            && let Some(epochs) = overlap::epochs(ranks, &writes, &declared, compared)?
         {
-            for epoch in first..=last {
+            for epoch in epochs {
                 let some = || writes.iter().filter(|write| write.epoch == epoch);
                 session.commit(declare(some()), &Lent::new(some().map(|write| write.bytes)))?;
             }

@@ -12,6 +12,7 @@ use crate::prepare::Prepared;
 use crate::stats::Stats;
 use crate::store::{self, Extents, Sieve};
 use crate::tiles;
+use crate::trace::Trace;
 use crate::writer::{Access, Writer};
 use sago_core::declare::{Declared, Direction};
 use sago_core::engine::{Action, Engine, Verdict};
@@ -46,6 +47,7 @@ pub struct Drive<'a, 'm> {
     pub declared: &'a Declared,
     pub memory: Memory<'a, 'm>,
     pub stats: &'a mut Stats,
+    pub trace: Option<&'a mut Trace>,
     /// How far the file offsets of this commit are from those of the plan.
     pub shift: u64,
 }
@@ -86,6 +88,7 @@ impl Drive<'_, '_> {
                     self.look_far(&mut engine, &mut seen)?;
                 }
                 Action::Notify { window, to, bytes, ok } if to == me => {
+                    note(&mut self.trace, |trace| trace.arrived(window));
                     engine.handle_arrived(window, bytes, ok)?
                 }
                 Action::Notify { window, to, bytes, ok } if self.arena.is_near(to) => {
@@ -168,6 +171,7 @@ impl Drive<'_, '_> {
         let mut news = self.look_far(engine, seen)?;
         while let Some(done) = self.writer.as_mut().and_then(|writer| writer.poll()) {
             self.stats.background += done.took;
+            note(&mut self.trace, |trace| trace.stored(done.window, done.began, done.took));
             engine.handle_stored(done.window, done.result)?;
             news = true;
         }
@@ -181,6 +185,7 @@ impl Drive<'_, '_> {
                     (part.arrived[at], part.refused[at]) = (bytes, !ok);
                     let round = round_in(buffer, part.rounds, self.declared.direction());
                     let window = WindowId { area: duty.area(), part: duty.part(), round };
+                    note(&mut self.trace, |trace| trace.arrived(window));
                     engine.handle_arrived(window, fresh, ok)?;
                     news = true;
                 }
@@ -258,11 +263,15 @@ impl Drive<'_, '_> {
             news = true;
             match told {
                 News::Stale => {}
-                News::Arrived { window, bytes, ok } => engine.handle_arrived(window, bytes, ok)?,
+                News::Arrived { window, bytes, ok } => {
+                    note(&mut self.trace, |trace| trace.arrived(window));
+                    engine.handle_arrived(window, bytes, ok)?
+                }
                 News::Released { area, part, rounds, ok } => {
                     engine.handle_released(area, part, rounds, ok)?
                 }
                 News::Bytes { window, blocks } => {
+                    note(&mut self.trace, |trace| trace.arrived(window));
                     let slot = self.prepared.slot(window.area, window.part);
                     unpack(self.arena, (slot, window.buffer()), &blocks, bytes)?;
                 }
@@ -294,9 +303,12 @@ impl Drive<'_, '_> {
         let mut extents = self.prepared.schedule.duties[slot].extents(layout, window.round);
         extents.iter_mut().for_each(|extent| extent.file = extent.file.wrapping_add(self.shift));
         self.count(&extents);
+        let bytes = extents.iter().map(|extent| extent.len).sum::<u64>();
+        let room = self.prepared.plan.frame.settings.buffer_bytes;
         self.stats.rounds += 1;
-        self.stats.round_bytes += extents.iter().map(|extent| extent.len).sum::<u64>();
-        self.stats.round_room += self.prepared.plan.frame.settings.buffer_bytes;
+        self.stats.round_bytes += bytes;
+        self.stats.round_room += room;
+        note(&mut self.trace, |trace| trace.full(window, direction, bytes, room));
         let access = match direction {
             Direction::Write => Access::Write(self.sieve),
             Direction::Read => Access::Read,
@@ -332,9 +344,18 @@ impl Drive<'_, '_> {
         Ok(())
     }
 
+    fn store_own(&mut self, own: u32, window: u32) -> Result<Result<(), i32>, Error> {
+        let start = Instant::now();
+        let before = self.stats.stored_bytes;
+        let stored = self.store_own_bytes(own, window)?;
+        let bytes = self.stats.stored_bytes - before;
+        note(&mut self.trace, |trace| trace.own(window, start, bytes));
+        Ok(stored)
+    }
+
     /// Stores a window of this rank's own bytes: straight from its memory where they lie there as in the file, else by
     /// way of a buffer.
-    fn store_own(&mut self, own: u32, window: u32) -> Result<Result<(), i32>, Error> {
+    fn store_own_bytes(&mut self, own: u32, window: u32) -> Result<Result<(), i32>, Error> {
         let work = &self.prepared.schedule.own[own as usize];
         let extents: Vec<BufferExtent> = work.extents(window).collect();
         self.count(&extents);
@@ -379,6 +400,13 @@ impl Drive<'_, '_> {
     fn count(&mut self, extents: &[BufferExtent]) {
         self.stats.requests += extents.len() as u64;
         self.stats.stored_bytes += extents.iter().map(|extent| extent.len).sum::<u64>();
+    }
+}
+
+/// Tells the trace, if there is one.
+fn note(trace: &mut Option<&mut Trace>, what: impl FnOnce(&mut Trace)) {
+    if let Some(trace) = trace {
+        what(trace);
     }
 }
 

@@ -202,10 +202,10 @@ unsafe extern "C" fn close(wrapper: *mut c_void, dxpl: hid_t, request: Request) 
         // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
         return unsafe { close_below(wrapper, dxpl, request) };
     };
-    let file = Arc::clone(handle.file());
+    let (file, last) = (Arc::clone(handle.file()), handle.is_last());
     drop(handle);
     // What waits goes first. If it cannot be written, the file stays open, and closing it again gives it up.
-    if guard(library, Op::FileClose.name(), || file.before_close().map(|()| 0)) < 0 {
+    if guard(library, Op::FileClose.name(), || file.before_close(last).map(|()| 0)) < 0 {
         return -1;
     }
     // SAFETY: as above.
@@ -251,14 +251,16 @@ unsafe fn open_by_fapl(
     // SAFETY: the caller's promise.
     let wrapper = unsafe { forward_by_fapl(slot, op, fapl, request, call) };
     let Some(library) = Library::in_slot(slot).filter(|_| !wrapper.is_null()) else { return wrapper };
-    let Ok(config) = Info::config(library, fapl) else { return wrapper };
+    let Ok(options) = Info::layers(library, fapl) else { return wrapper };
     // SAFETY: the caller's promise.
     let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
     let writable = flags & H5F_ACC_RDWR != 0;
     // SAFETY: a live wrapper, just made.
     unsafe {
         let (_, below) = Wrapper::parts(wrapper);
-        let request = capture::Request { below: &below, config: &config, name: &name, writable, fapl };
+        let config = options.config();
+        let request =
+            capture::Request { below: &below, config, options: &options, name: &name, writable, fapl };
         capture::file_opened(wrapper, &request);
     }
     wrapper

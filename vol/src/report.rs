@@ -34,12 +34,12 @@ pub fn write(library: &Library, state: &State) {
     }
     line.push_str("}}\n");
     for place in places {
-        deliver(&place, &line);
+        deliver(state, &place, &line);
     }
 }
 
-/// One write call per line, so that the lines of several ranks do not mix.
-fn deliver(place: &ReportTo, line: &str) {
+/// One write call per text, so that those of several ranks do not mix. A process complains once.
+pub fn deliver(state: &State, place: &ReportTo, line: &str) {
     let mut stderr = std::io::stderr();
     let result = match place {
         ReportTo::Stderr => stderr.write_all(line.as_bytes()),
@@ -48,7 +48,12 @@ fn deliver(place: &ReportTo, line: &str) {
             .create(true)
             .open(path)
             .and_then(|mut file| file.write_all(line.as_bytes()))
-            .or_else(|error| writeln!(stderr, "sago: cannot write the report to {path}: {error}")),
+            .or_else(|error| {
+                if !state.first_complaint() {
+                    return Ok(());
+                }
+                writeln!(stderr, "sago: cannot write the report to {path}: {error}")
+            }),
     };
     // Standard error is closed: nobody is left to tell.
     drop(result);

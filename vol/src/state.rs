@@ -27,6 +27,8 @@ pub struct State {
     default_list: AtomicI64,
     /// Whether a dataset has been captured since HDF5 was opened.
     awake: AtomicBool,
+    /// Whether somebody was told that a report cannot be written.
+    complained: AtomicBool,
 }
 
 /// Groups of ranks kept for their next file.
@@ -48,6 +50,7 @@ impl State {
             crews_made: AtomicU64::new(0),
             default_list: AtomicI64::new(0),
             awake: AtomicBool::new(false),
+            complained: AtomicBool::new(false),
         }
     }
 
@@ -151,6 +154,11 @@ impl State {
     pub fn end(&self) {
         lock(&self.crews).clear();
         self.awake.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether nobody has been told yet that a report cannot be written.
+    pub fn first_complaint(&self) -> bool {
+        !self.complained.swap(true, Ordering::Relaxed)
     }
 
     pub fn report_to(&self, place: ReportTo) {

@@ -8,6 +8,7 @@ use super::crew::Crew;
 use super::dataset::Dataset;
 use super::overlap;
 use super::reason::Reason;
+use super::record::{About, Record};
 use super::stream::{Incoming, Outgoing, Scratch};
 use super::window::Waiting;
 use crate::state::State;
@@ -21,7 +22,10 @@ use sago_mpi::{Reduce, Transport};
 use sago_storage::Storage;
 use std::cell::{Cell, RefCell, RefMut};
 use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 pub struct CapturedFile {
     pub library: &'static Library,
@@ -38,6 +42,8 @@ pub struct CapturedFile {
     handles: Cell<usize>,
     atomic: Cell<bool>,
     datasets: RefCell<BTreeMap<[u8; 16], Weak<Dataset>>>,
+    /// There if a report is asked for, until it is made.
+    record: RefCell<Option<Record>>,
     work: RefCell<Option<Work>>,
 }
 
@@ -58,6 +64,11 @@ impl Handle {
     pub fn new(file: Arc<CapturedFile>, counts: bool) -> Self {
         file.handles.set(file.handles.get() + usize::from(counts));
         Self { file, counts }
+    }
+
+    /// Whether closing it closes the file.
+    pub fn is_last(&self) -> bool {
+        self.counts && self.file.handles.get() == 1
     }
 
     pub fn file(&self) -> &Arc<CapturedFile> {
@@ -85,12 +96,15 @@ pub struct Opening {
     pub writable: bool,
     pub group: u64,
     pub storage: Arc<dyn Storage>,
+    pub record: Option<Record>,
 }
 
 struct Work {
     /// There as long as the file is open.
     crew: Crew,
     storage: Arc<dyn Storage>,
+    /// Of the traces of its sessions, if a report is asked for.
+    traced_since: Option<Instant>,
     /// No rank has more captured by collective writes than this. The same on all ranks.
     estimate: u64,
     /// How many collective writes there have been. The same on all ranks.
@@ -140,13 +154,15 @@ enum With {
 
 impl CapturedFile {
     pub fn new(opening: Opening, mut crew: Crew) -> Self {
-        let Opening { library, number, name, mode, collective_metadata, writable, group, storage } = opening;
+        let Opening { library, number, name, mode, collective_metadata, writable, group, storage, record } =
+            opening;
         for session in [&mut crew.together, &mut crew.alone].into_iter().flatten() {
             session.turn_to(Arc::clone(&storage));
         }
         let work = Work {
             crew,
             storage,
+            traced_since: record.as_ref().map(|record| record.origin),
             estimate: 0,
             epoch: 0,
             compared: None,
@@ -164,6 +180,7 @@ impl CapturedFile {
             handles: Cell::new(0),
             atomic: Cell::new(false),
             datasets: RefCell::default(),
+            record: RefCell::new(record),
             work: RefCell::new(Some(work)),
         }
     }
@@ -176,6 +193,18 @@ impl CapturedFile {
     /// The program has closed it, though objects of it may be open: nothing waits, and nothing is captured.
     fn is_closed(&self) -> bool {
         self.handles.get() == 0
+    }
+
+    /// Whether a report is to be made of it.
+    pub fn is_recorded(&self) -> bool {
+        self.record.borrow().is_some()
+    }
+
+    /// Tells the record, if there is one.
+    pub fn recorded(&self, what: impl FnOnce(&Record)) {
+        if let Some(record) = &*self.record.borrow() {
+            what(record);
+        }
     }
 
     pub fn set_atomic(&self, atomic: bool) {
@@ -255,7 +284,7 @@ impl CapturedFile {
         if bytes > work.crew.window.room() {
             return self.carry_out(work, With::Nobody, writes);
         }
-        let mark = work.crew.window.mark();
+        let (mark, start) = (work.crew.window.mark(), work.traced_since.map(|_| Instant::now()));
         for write in writes {
             let bytes = write.bytes.left();
             if write.bytes.fill(work.crew.window.spare(bytes), &mut work.scratch).is_err() {
@@ -263,6 +292,9 @@ impl CapturedFile {
                 return Ok(Taken::NotConverted);
             }
             work.crew.window.push(write.runs, bytes, work.epoch);
+        }
+        if let Some(start) = start {
+            self.recorded(|record| record.captured(start, work.crew.window.len()));
         }
         Ok(Taken::All)
     }
@@ -367,8 +399,12 @@ impl CapturedFile {
     }
 
     /// Before the file is closed. What cannot be written is given up, so that a second attempt can close the file.
-    pub fn before_close(&self) -> Result<(), Error> {
+    /// `last`: it is closed for good.
+    pub fn before_close(&self, last: bool) -> Result<(), Error> {
         let result = self.settle();
+        if result.is_ok() && last {
+            self.report();
+        }
         if result.is_err() {
             if self.work()?.broken.is_some() {
                 // The others are gone; what this rank has is saved if it can be.
@@ -377,6 +413,29 @@ impl CapturedFile {
             self.work()?.crew.window.clear();
         }
         result
+    }
+
+    /// Makes the report, if one is asked for. Collective; whatever happens is no failure of the program's.
+    fn report(&self) {
+        let (Some(record), Ok(mut work)) = (self.record.take(), self.work()) else { return };
+        if work.broken.is_some() {
+            return;
+        }
+        let about = About {
+            library: self.library,
+            name: &self.name,
+            mode: self.mode.to_string(),
+            writable: self.writable,
+        };
+        let done = catch_unwind(AssertUnwindSafe(|| record.deliver(&about, &mut work.crew)));
+        let complaint = match done {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "defect of Sago".to_owned(),
+        };
+        if State::of(self.library).first_complaint() {
+            let _ = writeln!(std::io::stderr(), "sago: no report of {}: {complaint}", self.name);
+        }
     }
 
     /// After one of its handles was closed: if it was the last, the ranks are free for another file.
@@ -404,7 +463,13 @@ impl CapturedFile {
             for (write, runs) in writes.iter_mut().zip(&mut places) {
                 match write.lent {
                     Some(bytes) if round == 0 => lent.push((write.runs, bytes)),
-                    None if taken == Taken::All => taken = work.take_in(write, runs),
+                    None if taken == Taken::All => {
+                        let start = work.traced_since.map(|_| Instant::now());
+                        taken = work.take_in(write, runs);
+                        if let Some(start) = start {
+                            self.recorded(|record| record.captured(start, work.crew.window.len()));
+                        }
+                    }
                     _ => {}
                 }
             }
@@ -480,11 +545,14 @@ fn declare<'w>(writes: impl Iterator<Item = &'w Waiting<'w>>) -> Declared {
 impl Work {
     /// The session with these ranks; made when it is first needed.
     fn session(&mut self, with: With) -> Result<&mut Session, sago_exec::Error> {
-        let Self { crew: Crew { ranks, together, alone, config, facts, .. }, storage, .. } = self;
+        let Self { crew: Crew { ranks, together, alone, config, facts, .. }, storage, traced_since, .. } =
+            self;
         let open = |ranks: &dyn Transport| {
             let calibration = Calibration::default();
             let setting = Setting { config: config.clone(), storage: *facts, calibration };
-            Session::open(ranks, Arc::clone(storage), setting)
+            let mut session = Session::open(ranks, Arc::clone(storage), setting)?;
+            session.set_trace(*traced_since);
+            Ok::<_, sago_exec::Error>(session)
         };
         match with {
             With::Everybody { .. } if together.is_none() => {

@@ -3,9 +3,10 @@
 use super::crew::Crew;
 use super::file::{CapturedFile, Opening};
 use super::reason::Reason;
+use super::record::Record;
 use crate::below::Below;
 use crate::state::State;
-use sago_core::config::{Config, Mode};
+use sago_core::config::{Config, Layers, Mode};
 use sago_core::plan::StorageFacts;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Library, error};
@@ -23,6 +24,8 @@ const WINDOW_BYTES_MIN: u64 = 4 << 20;
 pub struct Request<'r> {
     pub below: &'r Below,
     pub config: &'r Config,
+    /// The same with where each came from.
+    pub options: &'r Layers,
     pub name: &'r str,
     pub writable: bool,
     pub fapl: hid_t,
@@ -66,6 +69,8 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
     let ready = crew.prepare(request.config, facts, together.window_bytes);
     let all_ready = crew.ranks.agree(ready.map_err(|error| error.to_string()));
     all_ready.map_err(|_| Reason::NoMemory)?;
+    let storage = storage_of(storage, crew.ranks.rank());
+    let (record, storage) = Record::begin(request.options, &path, storage, &mut crew);
     let opening = Opening {
         library,
         number,
@@ -74,7 +79,8 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
         collective_metadata: collective_metadata(library, request.fapl),
         writable: request.writable,
         group: together.group,
-        storage: storage_of(storage, crew.ranks.rank()),
+        storage,
+        record,
     };
     let file = Arc::new(CapturedFile::new(opening, crew));
     State::of(library).add_file(&file);

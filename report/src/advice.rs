@@ -149,7 +149,10 @@ fn time(report: &Report, all: &mut Vec<Advice>) {
         all.push(Advice::Note(format!("storage took most of the time: {took} for {}", size_text(bytes))));
     } else {
         let (took, what) = (duration_text(busiest.0), busiest.1);
-        all.push(Advice::Note(format!("{what} took longer than storage: {took}, and {}", duration_text(storing))));
+        all.push(Advice::Note(format!(
+            "{what} took longer than storage: {took}, and {}",
+            duration_text(storing)
+        )));
     }
 }
 
@@ -159,7 +162,8 @@ mod tests {
 
     fn dataset(name: &str, collective: u64, reason: Option<&str>) -> Dataset {
         let calls = Calls { collective, independent: 0, bytes: 1 << 20 };
-        let passed = reason.map(|reason| Passed { direction: Direction::Write, reason: reason.into(), calls });
+        let passed =
+            reason.map(|reason| Passed { direction: Direction::Write, reason: reason.into(), calls });
         let written = if reason.is_none() { calls } else { Calls::default() };
         Dataset { name: name.into(), written, passed: passed.into_iter().collect(), ..Dataset::default() }
     }

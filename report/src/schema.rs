@@ -59,9 +59,12 @@ pub struct Machine {
 pub struct Dataset {
     pub name: String,
     /// What Sago carried out.
+    #[serde(default, skip_serializing_if = "Calls::is_none")]
     pub written: Calls,
+    #[serde(default, skip_serializing_if = "Calls::is_none")]
     pub read: Calls,
     /// What was left to HDF5, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passed: Vec<Passed>,
 }
 
@@ -299,6 +302,10 @@ impl Calls {
             independent: self.independent + other.independent,
             bytes: self.bytes + other.bytes,
         }
+    }
+
+    fn is_none(&self) -> bool {
+        *self == Self::default()
     }
 
     pub fn count(self) -> u64 {

@@ -52,16 +52,17 @@ pub(crate) fn calls_text(calls: Calls) -> String {
 pub fn summary(report: &Report) -> String {
     let Report { file, mode, ranks, machine, .. } = report;
     let (ranks, nodes) = (counted(u64::from(*ranks), "rank"), counted(u64::from(machine.nodes), "node"));
-    let mut text = format!("{file}: {ranks} on {nodes}, mode {mode}, open {}\n", duration_text(report.open_us));
+    let mut text =
+        format!("{file}: {ranks} on {nodes}, mode {mode}, open {}\n", duration_text(report.open_us));
     for (direction, did) in [(Direction::Write, "wrote"), (Direction::Read, "read")] {
         let calls = report.captured(direction);
         if calls.count() > 0 {
-            let _ = writeln!(text, "  {did} {} of {}", size_text(calls.bytes), calls_text(calls));
+            let _ = writeln!(text, "  {did} {}: {}", size_text(calls.bytes), calls_text(calls));
         }
     }
     let (commits, rounds, storage) = (report.commits, report.rounds, report.storage);
     if commits.together + commits.alone > 0 {
-        let _ = write!(text, "  in {}", counted(commits.together, "commit"));
+        let _ = write!(text, "  carried out in {}", counted(commits.together, "commit"));
         if commits.alone > 0 {
             let _ = write!(text, " and {} of single ranks", commits.alone);
         }
@@ -122,7 +123,8 @@ mod tests {
     fn the_summary_says_what_was_left_to_hdf5() {
         let calls = Calls { collective: 2, independent: 0, bytes: 2048 };
         let passed = Passed { direction: Direction::Write, reason: "the dataset has filters".into(), calls };
-        let dataset = Dataset { name: "/x".into(), written: calls, passed: vec![passed], ..Dataset::default() };
+        let dataset =
+            Dataset { name: "/x".into(), written: calls, passed: vec![passed], ..Dataset::default() };
         let report = Report {
             file: "a.h5".into(),
             mode: "window".into(),
@@ -133,8 +135,8 @@ mod tests {
             storage: Storage { write_calls: 3, ..Storage::default() },
             ..Report::default()
         };
-        let text = "a.h5: 1 rank on 1 node, mode window, open 0 us\n  wrote 2 KiB of 2 collective calls\n  \
-                    in 1 commit, 3 storage calls\n  \
+        let text = "a.h5: 1 rank on 1 node, mode window, open 0 us\n  wrote 2 KiB: 2 collective calls\n  \
+                    carried out in 1 commit, 3 storage calls\n  \
                     left to HDF5 (write): 2 collective calls, 2 KiB: the dataset has filters\n";
         assert_eq!(summary(&report), text);
     }

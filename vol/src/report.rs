@@ -2,8 +2,9 @@
 //! tell that Sago was really active.
 
 use crate::state::State;
-use sago_core::config::ReportTo;
+use sago_core::config::{Mode, ReportTo};
 use sago_hdf5::Library;
+use sago_report::size_text;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -36,6 +37,17 @@ pub fn write(library: &Library, state: &State) {
     for place in places {
         deliver(state, &place, &line);
     }
+}
+
+/// The one line of `verbose=1`.
+pub fn greet(library: &Library, file: &str, mode: Mode, ranks: usize, window_bytes: u64) {
+    let (major, minor, patch) = library.version();
+    let (sago, window) = (env!("CARGO_PKG_VERSION"), size_text(window_bytes));
+    let line = format!(
+        "sago {sago}: captures {file}: ranks {ranks}, mode {mode}, window {window}, HDF5 {major}.{minor}.{patch}\n"
+    );
+    // Where standard error is closed, nobody wants to be greeted.
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 /// One write call per text, so that those of several ranks do not mix. A process complains once.

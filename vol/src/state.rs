@@ -29,6 +29,8 @@ pub struct State {
     awake: AtomicBool,
     /// Whether somebody was told that a report cannot be written.
     complained: AtomicBool,
+    /// Whether a file has been captured.
+    greeted: AtomicBool,
 }
 
 /// Groups of ranks kept for their next file.
@@ -51,6 +53,7 @@ impl State {
             default_list: AtomicI64::new(0),
             awake: AtomicBool::new(false),
             complained: AtomicBool::new(false),
+            greeted: AtomicBool::new(false),
         }
     }
 
@@ -154,6 +157,11 @@ impl State {
     pub fn end(&self) {
         lock(&self.crews).clear();
         self.awake.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether this is the first file to be captured in this process.
+    pub fn first_file(&self) -> bool {
+        !self.greeted.swap(true, Ordering::Relaxed)
     }
 
     /// Whether nobody has been told yet that a report cannot be written.

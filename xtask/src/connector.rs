@@ -74,7 +74,8 @@ impl Connector {
     /// The report's lines of files, as JSON (docs/REPORT.md).
     pub fn files(&self) -> Result<Vec<Value>> {
         let text = fs::read_to_string(&self.report).context("no report")?;
-        let lines = text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect::<Result<Vec<Value>>>()?;
+        let lines =
+            text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect::<Result<Vec<Value>>>()?;
         Ok(lines.into_iter().filter(is_of_file).collect())
     }
 

@@ -27,6 +27,8 @@ pub struct Config {
     /// `None`: by the memory of the node.
     pub window_bytes: Option<u64>,
     pub report: Option<ReportTo>,
+    /// Say on standard error what begins.
+    pub verbose: bool,
     pub under_vol: UnderVol,
     pub under_info: String,
     pub exchange: Exchange,
@@ -173,7 +175,7 @@ mod tests {
     fn mistakes_are_named_with_what_to_write_instead() {
         let refused = |text: &str| Config::parse(text).unwrap_err().to_string();
         assert!(refused("report=stderr repotr=x").starts_with(
-            "unknown option `repotr`; did you mean `report`? known options: mode, window, report, under_vol, under_info"
+            "unknown option `repotr`; did you mean `report`? known options: mode, window, report, verbose, under_vol, under_info"
         ));
         assert_eq!(refused("report"), "option `report` has no value; write `report=...`");
         assert!(refused("report=").contains("it takes `stderr` or the path"));

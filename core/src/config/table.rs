@@ -43,7 +43,8 @@ pub const OPTIONS: &[OptionSpec] = &[
         name: "report",
         expects: "`stderr` or the path of a file to append to",
         default: "none",
-        meaning: "when HDF5 lets go of the connector, write one line of JSON on what passed through it",
+        meaning: "what Sago did, as JSON: one line for each file when it is closed (as text on `stderr`), and one for \
+                  each process at its end; see REPORT.md",
         example: "report=/tmp/sago.jsonl",
         set: |config, value| {
             config.report = match value {
@@ -57,6 +58,17 @@ pub const OPTIONS: &[OptionSpec] = &[
             ReportTo::Stderr => Some("stderr".into()),
             ReportTo::File(path) => Some(format!("{{{path}}}")),
         },
+    },
+    OptionSpec {
+        name: "verbose",
+        expects: "`0` or `1`",
+        default: "0",
+        meaning: "1: one line on standard error when the first file is captured",
+        example: "verbose=1",
+        set: |config, value| {
+            set(&mut config.verbose, ["0", "1"].iter().position(|v| *v == value).map(|v| v == 1))
+        },
+        get: |config| config.verbose.then(|| "1".to_owned()),
     },
     OptionSpec {
         name: "under_vol",

@@ -5,6 +5,7 @@ use super::file::{CapturedFile, Opening};
 use super::reason::Reason;
 use super::record::Record;
 use crate::below::Below;
+use crate::report;
 use crate::state::State;
 use sago_core::config::{Config, Layers, Mode};
 use sago_core::plan::StorageFacts;
@@ -82,6 +83,9 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
         storage,
         record,
     };
+    if request.config.verbose && State::of(library).first_file() && crew.ranks.rank() == 0 {
+        report::greet(library, request.name, request.config.mode, crew.ranks.size(), together.window_bytes);
+    }
     let file = Arc::new(CapturedFile::new(opening, crew));
     State::of(library).add_file(&file);
     Ok(file)

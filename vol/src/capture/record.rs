@@ -27,9 +27,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// In the order of [`times`].
-const PHASES: &[&str] = &[
-    "capturing", "planning", "copying", "exchanging", "waiting", "storing", "background", "agreeing",
-];
+const PHASES: &[&str] =
+    &["capturing", "planning", "copying", "exchanging", "waiting", "storing", "background", "agreeing"];
 
 pub struct Record {
     /// When the ranks were last seen together: times of different ranks are compared by it.
@@ -83,8 +82,8 @@ impl Record {
             session.set_trace(Some(origin));
             session.stats()
         };
-        let before =
-            [&mut crew.together, &mut crew.alone].map(|session| session.as_mut().map(begin).unwrap_or_default());
+        let before = [&mut crew.together, &mut crew.alone]
+            .map(|session| session.as_mut().map(begin).unwrap_or_default());
         let record = Self {
             origin,
             place,

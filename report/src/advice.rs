@@ -146,11 +146,14 @@ fn time(report: &Report, all: &mut Vec<Advice>) {
     }
     if storing >= busiest.0 {
         let (took, bytes) = (duration_text(storing), report.storage.write_bytes + report.storage.read_bytes);
-        all.push(Advice::Note(format!("storage took most of the time: {took} for {}", size_text(bytes))));
+        all.push(Advice::Note(format!(
+            "storage was the slowest part: {took} of calls on the busiest rank, {} in all",
+            size_text(bytes)
+        )));
     } else {
         let (took, what) = (duration_text(busiest.0), busiest.1);
         all.push(Advice::Note(format!(
-            "{what} took longer than storage: {took}, and {}",
+            "{what} took longer than storage: {took} on the slowest rank, against {}",
             duration_text(storing)
         )));
     }

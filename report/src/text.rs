@@ -12,8 +12,9 @@ pub fn size_text(bytes: u64) -> String {
     while value >= 1000.0 && unit + 1 < UNITS.len() {
         (value, unit) = (value / 1024.0, unit + 1);
     }
-    let digits = if unit == 0 || value >= 100.0 || value.fract() == 0.0 { 0 } else { 1 };
-    format!("{value:.digits$} {}", UNITS[unit])
+    let digits = if unit == 0 || value >= 100.0 { 0 } else { 1 };
+    let number = format!("{value:.digits$}");
+    format!("{} {}", number.strip_suffix(".0").unwrap_or(&number), UNITS[unit])
 }
 
 /// `12 ms`
@@ -109,7 +110,7 @@ mod tests {
     fn quantities_are_short() {
         assert_eq!(size_text(0), "0 B");
         assert_eq!(size_text(999), "999 B");
-        assert_eq!(size_text(1000), "1.0 KiB");
+        assert_eq!(size_text(1000), "1 KiB");
         assert_eq!(size_text(3 << 20), "3 MiB");
         assert_eq!(size_text(5 << 29), "2.5 GiB");
         assert_eq!(duration_text(999), "999 us");

@@ -93,7 +93,7 @@ fn file(number: usize, report: &Report, page: &mut String) {
     card(page, "Who sends to whom", &about, Some(heat));
     let network =
         if report.machine.network.is_empty() { "nothing was planned" } else { &report.machine.network };
-    card(page, "Machine", &format!("As planned for: {network}."), Some(figures::machine(report)));
+    card(page, "Machine", &format!("As the planner saw it: {network}."), Some(figures::machine(report)));
     page.push_str("</div>\n");
     aggregators(report, page);
     datasets(report, page);

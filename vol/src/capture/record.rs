@@ -301,10 +301,26 @@ fn us(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// What all ranks know, at rank 0; along a binary tree, so that no rank hears of more than a few others. Collective.
+/// Fewer ranks tell everybody at once: ranks of one node then meet in memory, once.
+const TREE_RANKS_MIN: usize = 65;
+
+/// What all ranks know, at rank 0; of many ranks along a binary tree, so that none hears of more than a few others.
+/// Collective.
 fn gather(ranks: &dyn Transport, mut mine: Contribution) -> Result<Option<Contribution>, sago_mpi::Error> {
     const TAG: u16 = 0x5e90;
     let (me, size, mut step) = (ranks.rank(), ranks.size(), 1);
+    if size < TREE_RANKS_MIN {
+        let told = ranks.allgather(&serde_json::to_vec(&mine).unwrap_or_default())?;
+        if me != 0 {
+            return Ok(None);
+        }
+        // What cannot be read is missing in the report, and shows there as missing ranks.
+        told.iter()
+            .skip(1)
+            .filter_map(|part| serde_json::from_slice(part).ok())
+            .for_each(|part| mine.merge(part));
+        return Ok(Some(mine));
+    }
     while step < size {
         if me & step != 0 {
             let bytes = serde_json::to_vec(&mine).unwrap_or_default();
@@ -319,7 +335,6 @@ fn gather(ranks: &dyn Transport, mut mine: Contribution) -> Result<Option<Contri
             ranks.exchange(TAG, &[], &mut [Receive { from, bytes: &mut len }])?;
             let mut bytes = vec![0; u64::from_le_bytes(len) as usize];
             ranks.exchange(TAG, &[], &mut [Receive { from, bytes: &mut bytes }])?;
-            // What cannot be read is missing in the report, and shows there as missing ranks.
             serde_json::from_slice(&bytes).into_iter().for_each(|theirs| mine.merge(theirs));
         }
         step *= 2;

@@ -1,8 +1,11 @@
 //! Who sends to whom: a row for each sender, a column for each aggregator (or their nodes), darker for more bytes.
 
-use super::{Canvas, LEFT, WIDTH};
+use super::{Canvas, HALF};
 use sago_report::{By, Report, size_text};
 use std::collections::BTreeMap;
+
+/// Room for the names of rows.
+const LEFT: f64 = 72.0;
 
 /// How many shades there are in the page's style.
 pub const SHADES: usize = 9;
@@ -19,8 +22,8 @@ pub fn heat(report: &Report) -> Option<String> {
     let rows = number(cells.iter().map(|(from, ..)| *from).collect());
     let columns = number(cells.iter().map(|(_, to, _)| *to).collect());
     let unit = if report.traffic.by == By::Rank { "rank" } else { "node" };
-    let width = ((WIDTH - LEFT - 40.0) / columns.len() as f64).clamp(2.0, 90.0);
-    let height = (900.0 / rows.len() as f64).clamp(2.0, 22.0);
+    let width = ((HALF - LEFT - 4.0) / columns.len() as f64).clamp(1.0, 90.0);
+    let height = (700.0 / rows.len() as f64).clamp(1.0, 22.0);
     let (top, mut canvas) = (34.0, Canvas::default());
     canvas.text(LEFT - 10.0, top - 8.0, "end", "from");
     for (name, at) in &columns {
@@ -52,7 +55,7 @@ pub fn heat(report: &Report) -> Option<String> {
     let bottom = top + rows.len() as f64 * height;
     let legend = format!("darkest: {}", size_text(most));
     canvas.text(LEFT, bottom + 18.0, "start", &legend);
-    Some(canvas.finish(bottom + 26.0, "bytes from senders to aggregators"))
+    Some(canvas.finish(HALF, bottom + 26.0, "bytes from senders to aggregators"))
 }
 
 /// Whether the label of a row or column has room.

@@ -1,6 +1,6 @@
 //! The nodes with their ranks, aggregators marked; where there are many nodes, one mark for each.
 
-use super::{Canvas, WIDTH};
+use super::{Canvas, HALF};
 use sago_report::{Report, size_text};
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ fn boxes(nodes: &[u32], aggregators: &BTreeMap<u32, Vec<(u32, u64)>>) -> String 
     let across = f64::from(most.min(16)).max(6.0);
     let rows = f64::from(most.div_ceil(16));
     let (width, height) = (across * DOT + 20.0, rows * DOT + 34.0);
-    let columns = ((WIDTH + 12.0) / (width + 12.0)).floor().max(1.0);
+    let columns = ((HALF + 12.0) / (width + 12.0)).floor().max(1.0);
     let mut canvas = Canvas::default();
     canvas.legend(2.0, 12.0, &[("c-agg", "aggregator"), ("c-rank", "other rank")]);
     for (node, ranks) in nodes.iter().enumerate() {
@@ -47,12 +47,12 @@ fn boxes(nodes: &[u32], aggregators: &BTreeMap<u32, Vec<(u32, u64)>>) -> String 
         }
     }
     let lines = (nodes.len() as f64 / columns).ceil();
-    canvas.finish(26.0 + lines * (height + 12.0), "nodes and aggregators")
+    canvas.finish(HALF, 26.0 + lines * (height + 12.0), "nodes and aggregators")
 }
 
 fn grid(nodes: &[u32], aggregators: &BTreeMap<u32, Vec<(u32, u64)>>) -> String {
     const CELL: f64 = 14.0;
-    let columns = (WIDTH / CELL).floor() as usize;
+    let columns = (HALF / CELL).floor() as usize;
     let mut canvas = Canvas::default();
     canvas.legend(2.0, 12.0, &[("c-agg", "node with an aggregator"), ("c-rank", "other node")]);
     for (node, ranks) in nodes.iter().enumerate() {
@@ -62,5 +62,5 @@ fn grid(nodes: &[u32], aggregators: &BTreeMap<u32, Vec<(u32, u64)>>) -> String {
         let title = format!("node {node}: {ranks} ranks, {here} aggregators");
         canvas.rect(class, [x, y, CELL - 2.0, CELL - 2.0], &title);
     }
-    canvas.finish(26.0 + nodes.len().div_ceil(columns) as f64 * CELL, "nodes and aggregators")
+    canvas.finish(HALF, 26.0 + nodes.len().div_ceil(columns) as f64 * CELL, "nodes and aggregators")
 }

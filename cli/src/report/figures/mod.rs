@@ -15,6 +15,8 @@ pub use timeline::timeline;
 use std::fmt::Write;
 
 const WIDTH: f64 = 1000.0;
+/// Of a picture that has one beside it.
+const HALF: f64 = 480.0;
 /// Room for the names of rows.
 const LEFT: f64 = 96.0;
 
@@ -70,9 +72,9 @@ impl Canvas {
         }
     }
 
-    fn finish(self, height: f64, label: &str) -> String {
+    fn finish(self, width: f64, height: f64, label: &str) -> String {
         let (body, label) = (self.body, escape(label));
-        format!(r#"<svg viewBox="0 0 {WIDTH} {height:.0}" role="img" aria-label="{label}">{body}</svg>"#)
+        format!(r#"<svg viewBox="0 0 {width:.0} {height:.0}" role="img" aria-label="{label}">{body}</svg>"#)
     }
 }
 

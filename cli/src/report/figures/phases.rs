@@ -75,7 +75,7 @@ fn bars(found: &[(usize, &Phase)], ranks: usize) -> String {
         }
         y += height + beside_height + if tall { 5.0 } else { 2.0 };
     }
-    canvas.finish(y + 4.0, "time of each rank")
+    canvas.finish(WIDTH, y + 4.0, "time of each rank")
 }
 
 fn spread(found: &[(usize, &Phase)]) -> String {
@@ -98,5 +98,5 @@ fn spread(found: &[(usize, &Phase)]) -> String {
         );
         y += 24.0;
     }
-    canvas.finish(y, "how the times of ranks spread")
+    canvas.finish(WIDTH, y, "how the times of ranks spread")
 }

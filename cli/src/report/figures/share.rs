@@ -30,5 +30,5 @@ pub fn share(report: &Report) -> String {
         }
         y += 50.0;
     }
-    canvas.finish(y, "what was captured and what was left to HDF5")
+    canvas.finish(WIDTH, y, "what was captured and what was left to HDF5")
 }

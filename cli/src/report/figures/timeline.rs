@@ -10,6 +10,8 @@ const ROUNDS_MAX: usize = 4000;
 const LANE: f64 = 13.0;
 /// A pause is drawn no longer than this share of the picture.
 const PAUSE_SHARE: f64 = 0.03;
+/// Between the times under the picture.
+const MARK_ROOM: f64 = 56.0;
 
 pub fn timeline(report: &Report) -> Option<String> {
     let mut rows: BTreeMap<u32, Vec<&Round>> = BTreeMap::new();
@@ -48,7 +50,7 @@ pub fn timeline(report: &Report) -> Option<String> {
         y += height;
     }
     for (at, x) in &scale.marks {
-        canvas.line("c-mark", [*x, top - 4.0, *x, y]);
+        canvas.line("c-mark", [*x, top - 4.0, *x, y + 4.0]);
         canvas.text(*x + 3.0, y + 14.0, "start", &duration_text(*at));
     }
     if rows.len() < all {
@@ -56,7 +58,7 @@ pub fn timeline(report: &Report) -> Option<String> {
         canvas.text(WIDTH, y + 30.0, "end", &text);
         y += 16.0;
     }
-    Some(canvas.finish(y + 20.0, "rounds in time"))
+    Some(canvas.finish(WIDTH, y + 20.0, "rounds in time"))
 }
 
 fn draw(canvas: &mut Canvas, scale: &Scale, round: &Round, y: f64) {
@@ -96,7 +98,7 @@ fn draw(canvas: &mut Canvas, scale: &Scale, round: &Round, y: f64) {
 struct Scale {
     /// Time, place, and places per time from there on.
     pieces: Vec<(u64, f64, f64)>,
-    /// Where something begins after a pause.
+    /// Round times, where there is room for them.
     marks: Vec<(u64, f64)>,
 }
 
@@ -121,20 +123,21 @@ impl Scale {
         let length: u64 = stretches.iter().map(|(from, end)| end - from).sum();
         let drawn = inner - gap * (stretches.len() - 1) as f64;
         let per_us = drawn / length.max(1) as f64;
+        let step = round_step(length as f64 / 8.0);
         let (mut pieces, mut marks, mut x) = (Vec::new(), Vec::new(), LEFT);
         for (number, (from, end)) in stretches.iter().enumerate() {
             pieces.push((*from, x, per_us));
-            if marks.last().is_none_or(|(_, last)| x - last > 64.0) {
-                marks.push((*from, x));
+            let first = from.next_multiple_of(step);
+            for at in (first..*end).step_by(step as usize) {
+                let x = x + (at - from) as f64 * per_us;
+                if marks.last().is_none_or(|(_, last)| x - last > MARK_ROOM) && x < WIDTH - MARK_ROOM {
+                    marks.push((at, x));
+                }
             }
             x += (end - from) as f64 * per_us;
             if let Some((next, _)) = stretches.get(number + 1) {
                 pieces.push((*end, x, gap / (next - end).max(1) as f64));
                 x += gap;
-            } else if marks.last().is_none_or(|(_, last)| x - last > 128.0) {
-                // A time in the last stretch too, so that there is a scale.
-                let middle = from + (end - from) / 2;
-                marks.push((middle, x - (end - middle) as f64 * per_us));
             }
         }
         Self { pieces, marks }
@@ -145,6 +148,13 @@ impl Scale {
         let Some((from, x, per_us)) = self.pieces.get(at) else { return LEFT };
         (x + us.saturating_sub(*from) as f64 * per_us).min(WIDTH)
     }
+}
+
+/// The next of 1, 2, 5, 10, 20, ...
+fn round_step(least: f64) -> u64 {
+    let power = 10_f64.powf(least.max(1.0).log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|digit| digit * power).find(|step| *step >= least);
+    step.unwrap_or(power) as u64
 }
 
 #[cfg(test)]

@@ -31,6 +31,9 @@ pub fn duration_text(us: u64) -> String {
 /// `43 %`
 pub fn share_text(part: f64) -> String {
     let percent = part * 100.0;
+    if percent > 0.0 && percent < 0.05 {
+        return "under 0.1 %".to_owned();
+    }
     let digits = usize::from(percent > 0.0 && percent < 1.0);
     format!("{percent:.digits$} %")
 }
@@ -117,6 +120,7 @@ mod tests {
         assert_eq!(duration_text(12_340), "12.3 ms");
         assert_eq!(duration_text(2_500_000), "2.5 s");
         assert_eq!(share_text(0.004), "0.4 %");
+        assert_eq!(share_text(0.0001), "under 0.1 %");
         assert_eq!(share_text(0.98), "98 %");
     }
 

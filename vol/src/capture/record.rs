@@ -53,6 +53,12 @@ struct Entry {
     passed: BTreeMap<(Direction, &'static str), Calls>,
 }
 
+impl Entry {
+    fn was_used(&self) -> bool {
+        !self.captured.is_empty() || !self.passed.is_empty()
+    }
+}
+
 /// What became of a call.
 #[derive(Clone, Copy)]
 pub enum Fate {
@@ -177,7 +183,13 @@ impl Record {
         let counts = self.storage.counts();
         let place = |rank: u32| Contribution::place(rank, nodes);
         let mut mine = Contribution {
-            datasets: self.datasets.take().into_iter().map(dataset).collect(),
+            datasets: self
+                .datasets
+                .take()
+                .into_iter()
+                .filter(|(_, entry)| entry.was_used())
+                .map(dataset)
+                .collect(),
             times_us: vec![(me, times(self.capturing.get(), [&together, &alone]))],
             commits: Commits { together: together.commits, reused: together.reused, alone: alone.commits },
             rounds: Rounds {

@@ -49,7 +49,7 @@ const PLIST: hid_t = 2;
 /// The arrays of `call` are as long as each other and hold what HDF5 passes to a write.
 pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     // SAFETY: the caller's promise.
-    let Some(targets) = (unsafe { Targets::of(call) }) else { return Ok(Route::Native) };
+    let Some(targets) = (unsafe { Targets::of(call, true) }) else { return Ok(Route::Native) };
     let collective = call.is_collective();
     let facts = match targets.facts() {
         Ok(_) if !targets.file.writable => Err(Reason::ReadOnly),
@@ -110,14 +110,19 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
 /// # Safety
 /// As for [`write`], of a read.
 pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
-    // SAFETY: the caller's promise.
-    let Some(targets) = (unsafe { Targets::of(call) }) else { return Ok(Route::Native) };
     let collective = call.is_collective();
+    // SAFETY: the caller's promise.
+    let Some(targets) = (unsafe { Targets::of(call, collective) }) else { return Ok(Route::Native) };
     targets.settle_before(collective)?;
+    if !collective {
+        // SAFETY: the caller's promise.
+        unsafe { targets.note(call, Direction::Read, collective, Err(Reason::IndependentRead)) };
+        return Ok(Route::Native);
+    }
     let facts = match targets.facts() {
-        Ok(facts) if collective => facts,
-        judged => {
-            let reason = judged.err().unwrap_or(Reason::IndependentRead);
+        Ok(facts) => facts,
+        Err(reason) => {
+            State::of(call.library).passed(reason);
             // SAFETY: the caller's promise.
             unsafe { targets.note(call, Direction::Read, collective, Err(reason)) };
             return Ok(Route::Native);
@@ -138,18 +143,20 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
         Err(_) => Vec::new(),
     };
     let taken = file.read_together(&mut reads, total)?;
-    let fate = match (&prepared, taken) {
-        (Ok(prepared), Taken::All) => Ok(prepared.as_slice()),
-        (Ok(_), Taken::NotConverted) => Err(Reason::Conversion),
-        (Err(reason), _) => Err(*reason),
+    let reason = match (&prepared, taken) {
+        (Err(reason), _) => *reason,
+        (_, Taken::NotConverted) => Reason::Conversion,
+        (Ok(prepared), Taken::All) => {
+            // SAFETY: the caller's promise.
+            unsafe { targets.note(call, Direction::Read, collective, Ok(prepared)) };
+            call.note_mode(true, facts.iter().any(|facts| facts.is_chunked()))?;
+            return Ok(Route::Done);
+        }
     };
+    State::of(call.library).passed(reason);
     // SAFETY: the caller's promise.
-    unsafe { targets.note(call, Direction::Read, collective, fate) };
-    if fate.is_err() {
-        return Ok(Route::Alone);
-    }
-    call.note_mode(true, facts.iter().any(|facts| facts.is_chunked()))?;
-    Ok(Route::Done)
+    unsafe { targets.note(call, Direction::Read, collective, Err(reason)) };
+    Ok(Route::Alone)
 }
 
 /// The datasets of a call, all of one captured file.
@@ -161,18 +168,25 @@ struct Targets {
 }
 
 impl Targets {
-    /// `None` if no dataset belongs to a captured file.
+    /// `None` if no dataset belongs to a captured file. Why others do not is counted if the call counts.
     ///
     /// # Safety
     /// The call's wrappers are live.
-    unsafe fn of(call: &Call<'_>) -> Option<Self> {
+    unsafe fn of(call: &Call<'_>, counts: bool) -> Option<Self> {
         let mut datasets = Vec::with_capacity(call.wrappers.len());
         for wrapper in call.wrappers {
             // SAFETY: the caller's promise.
-            match unsafe { Wrapper::role(*wrapper) } {
-                Role::Dataset(open) => datasets.push(Arc::clone(&open.dataset)),
-                Role::Passed(reason) => State::of(call.library).passed(reason),
-                Role::File(_) | Role::None => {}
+            let reason = match unsafe { Wrapper::role(*wrapper) } {
+                Role::Dataset(open) => {
+                    datasets.push(Arc::clone(&open.dataset));
+                    continue;
+                }
+                Role::Passed(reason) => Some(reason),
+                // SAFETY: the caller's promise.
+                Role::File(_) | Role::None => unsafe { Wrapper::parts(*wrapper) }.1.refusal(),
+            };
+            if let Some(reason) = reason.filter(|_| counts) {
+                State::of(call.library).passed(reason);
             }
         }
         let file = Arc::clone(&datasets.first()?.file);

@@ -71,14 +71,6 @@ impl Connector {
         Ok(all)
     }
 
-    /// The report's lines of files, as JSON (docs/REPORT.md).
-    pub fn files(&self) -> Result<Vec<Value>> {
-        let text = fs::read_to_string(&self.report).context("no report")?;
-        let lines =
-            text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect::<Result<Vec<Value>>>()?;
-        Ok(lines.into_iter().filter(is_of_file).collect())
-    }
-
     /// The report's lines of processes; none if there is no report.
     pub fn activities(&self) -> Result<Vec<Activity>> {
         match fs::read_to_string(&self.report) {
@@ -92,6 +84,13 @@ impl Connector {
 /// Makes sure that a run is native, whatever the user's own environment says.
 pub fn native(run: Run) -> Run {
     run.env_remove("HDF5_PLUGIN_PATH").env_remove("HDF5_VOL_CONNECTOR")
+}
+
+/// A report's lines of files, as JSON (docs/REPORT.md).
+pub fn files(report: &Path) -> Result<Vec<Value>> {
+    let text = fs::read_to_string(report).with_context(|| format!("no report in {}", report.display()))?;
+    let lines = text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect::<Result<Vec<Value>>>()?;
+    Ok(lines.into_iter().filter(is_of_file).collect())
 }
 
 fn is_of_file(line: &Value) -> bool {

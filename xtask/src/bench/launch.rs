@@ -121,6 +121,24 @@ impl Kernels {
         Ok(fs::read_to_string(&counts)?.lines().filter_map(call_count).collect())
     }
 
+    /// Its result, and the lines of strace on some system calls of all processes, with the paths of files.
+    pub fn trace(&self, job: &Job, calls: &str) -> Result<(Value, String)> {
+        let lines = self.scratch.join("strace");
+        let (file, calls) = (lines.to_string_lossy(), format!("trace={calls}"));
+        let result =
+            self.execute(&["strace", "-f", "-qq", "-y", "-s", "8", "-e", &calls, "-o", &file], job)?;
+        Ok((result, fs::read_to_string(&lines)?))
+    }
+
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Where the connector reports.
+    pub fn report(&self) -> PathBuf {
+        self.scratch.join("kernels.report")
+    }
+
     /// The launcher under `prefix`, the program under the launcher.
     fn execute(&self, prefix: &[&str], job: &Job) -> Result<Value> {
         let (mpi, connector) = (self.hdf5.mpi, self.connector(job)?);
@@ -169,7 +187,7 @@ impl Kernels {
     }
 
     fn connector(&self, job: &Job) -> Result<Option<Connector>> {
-        let report = self.scratch.join("kernels.report");
+        let report = self.report();
         let with = |words: &String| Connector::new(&self.plugins, &report).map(|c| c.options(words));
         job.connector.as_ref().map(with).transpose()
     }

@@ -29,16 +29,17 @@ pub fn timeline(report: &Report) -> Option<String> {
     }
     let scale = Scale::new(rows.values().flatten().copied());
     let mut canvas = Canvas::default();
-    canvas.legend(
-        LEFT,
-        12.0,
-        &[
-            ("c-fill", "filling: bytes arrive"),
-            ("c-idle", "full, storage busy"),
-            ("c-store", "storing, as high as the buffer is full"),
-            ("c-own", "a rank's own bytes"),
-        ],
-    );
+    let shown = |own: bool| rows.values().flatten().any(|round| (round.kind == RoundKind::Own) == own);
+    let rounds = [
+        ("c-fill", "filling: bytes arrive"),
+        ("c-idle", "full, storage busy"),
+        ("c-store", "storing, as high as the buffer is full"),
+    ];
+    let own = [("c-own", "a rank's own bytes")];
+    let legend = [(shown(false), &rounds[..]), (shown(true), &own[..])];
+    let legend: Vec<_> =
+        legend.iter().filter(|(shown, _)| *shown).flat_map(|(_, entries)| *entries).copied().collect();
+    canvas.legend(LEFT, 12.0, &legend);
     let top = 26.0;
     let mut y = top;
     for (rank, rounds) in &rows {

@@ -23,11 +23,11 @@ pub fn heat(report: &Report) -> Option<String> {
     let columns = number(cells.iter().map(|(_, to, _)| *to).collect());
     let unit = if report.traffic.by == By::Rank { "rank" } else { "node" };
     let width = ((HALF - LEFT - 4.0) / columns.len() as f64).clamp(1.0, 90.0);
-    let height = (700.0 / rows.len() as f64).clamp(1.0, 22.0);
+    let height = (440.0 / rows.len() as f64).clamp(1.0, 22.0);
     let (top, mut canvas) = (34.0, Canvas::default());
-    canvas.text(LEFT - 10.0, top - 8.0, "end", "from");
+    canvas.text(LEFT - 30.0, top - 8.0, "end", "from");
     for (name, at) in &columns {
-        if every(columns.len(), *at, width, 46.0) {
+        if every(columns.len(), *at, width, 64.0) {
             let x = LEFT + (*at as f64 + 0.5) * width;
             canvas.text(x, top - 8.0, "middle", &format!("{unit} {}", name * report.traffic.each));
         }

@@ -62,6 +62,10 @@ fn calls(report: &Report, all: &mut Vec<Advice>) {
         let became = counted(commits, "commit");
         all.push(Advice::Good(format!("{} became {became}", calls_text(written))));
     }
+    if report.mode == "immediate" && commits > 1 {
+        let (calls, commits) = (calls_text(written), counted(commits, "commit"));
+        all.push(Advice::Change(format!("{calls} took {commits}: mode=window carries them out together")));
+    }
     if report.commits.reused > 0 {
         let (reused, commits) = (report.commits.reused, counted(commits, "commit"));
         all.push(Advice::Good(format!("{reused} of {commits} used the plan of the one before")));
@@ -183,6 +187,12 @@ mod tests {
             ..Report::default()
         };
         assert_eq!(sentences(&report), ["9 collective calls became 1 commit"]);
+        let commits = Commits { together: 9, ..Commits::default() };
+        let at_once = Report { mode: "immediate".into(), commits, ..report };
+        assert_eq!(
+            sentences(&at_once),
+            ["9 collective calls took 9 commits: mode=window carries them out together"]
+        );
         assert_eq!(sentences(&Report::default()), ["Sago carried out no call of this file"]);
     }
 

@@ -11,6 +11,7 @@ mod crew;
 mod dataset;
 mod facts;
 mod file;
+mod gather;
 mod open;
 mod overlap;
 #[cfg(feature = "provoke")]

@@ -5,6 +5,7 @@
 //! and whatever goes wrong is at most a complaint on standard error.
 
 use super::crew::Crew;
+use super::gather::gather;
 use super::reason::Reason;
 use crate::report;
 use crate::state::State;
@@ -13,7 +14,7 @@ use sago_core::explain::crossed;
 use sago_core::ids::Rank;
 use sago_exec::{Session, Stats, Trace};
 use sago_hdf5::Library;
-use sago_mpi::{Receive, Send, Transport};
+use sago_mpi::Transport;
 use sago_report::{
     Aggregator, Calls, Commits, Contribution, Dataset, Direction, Facts, FileSystem, OptionValue, Passed,
     Report, Round, RoundKind, Rounds, Sizes, Storage as StorageCalls,
@@ -311,47 +312,6 @@ fn options(layers: &Layers) -> Vec<OptionValue> {
 
 fn us(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
-}
-
-/// Fewer ranks tell everybody at once: ranks of one node then meet in memory, once.
-const TREE_RANKS_MIN: usize = 65;
-
-/// What all ranks know, at rank 0; of many ranks along a binary tree, so that none hears of more than a few others.
-/// Collective.
-fn gather(ranks: &dyn Transport, mut mine: Contribution) -> Result<Option<Contribution>, sago_mpi::Error> {
-    const TAG: u16 = 0x5e90;
-    let (me, size, mut step) = (ranks.rank(), ranks.size(), 1);
-    if size < TREE_RANKS_MIN {
-        let told = ranks.allgather(&serde_json::to_vec(&mine).unwrap_or_default())?;
-        if me != 0 {
-            return Ok(None);
-        }
-        // What cannot be read is missing in the report, and shows there as missing ranks.
-        told.iter()
-            .skip(1)
-            .filter_map(|part| serde_json::from_slice(part).ok())
-            .for_each(|part| mine.merge(part));
-        return Ok(Some(mine));
-    }
-    while step < size {
-        if me & step != 0 {
-            let bytes = serde_json::to_vec(&mine).unwrap_or_default();
-            let len = (bytes.len() as u64).to_le_bytes();
-            let to = me - step;
-            ranks.exchange(TAG, &[Send { to, bytes: &len }], &mut [])?;
-            ranks.exchange(TAG, &[Send { to, bytes: &bytes }], &mut [])?;
-            return Ok(None);
-        }
-        if me + step < size {
-            let (from, mut len) = (me + step, [0; 8]);
-            ranks.exchange(TAG, &[], &mut [Receive { from, bytes: &mut len }])?;
-            let mut bytes = vec![0; u64::from_le_bytes(len) as usize];
-            ranks.exchange(TAG, &[], &mut [Receive { from, bytes: &mut bytes }])?;
-            serde_json::from_slice(&bytes).into_iter().for_each(|theirs| mine.merge(theirs));
-        }
-        step *= 2;
-    }
-    Ok(Some(mine))
 }
 
 fn write(state: &State, place: &ReportTo, report: &Report) {

@@ -28,7 +28,7 @@ pub fn run() -> Result<()> {
         println!("demo:   {}", file.display());
     }
     let dir = place::target()?.join("xtask/demo");
-    let kernels = Kernels::build(hdf5, &plugin_dir(), &dir)?;
+    let kernels = Kernels::build(hdf5, &plugin_dir(), &dir)?.timed();
     let same = mpi::h5same(hdf5, &dir)?;
     for (title, kernel, args) in KERNELS {
         show(&kernels, &same, &dir, title, kernel, args)?;

@@ -1,6 +1,6 @@
 //! The table of options.
 
-use super::{Config, Exchange, Mode, Placement, ReportTo, UnderVol};
+use super::{Config, Exchange, Mode, Placement, ReportOf, ReportTo, UnderVol};
 use crate::text::{count_list, size_bytes, size_bytes_text};
 
 /// One row of the table of options.
@@ -58,6 +58,15 @@ pub const OPTIONS: &[OptionSpec] = &[
             ReportTo::Stderr => Some("stderr".into()),
             ReportTo::File(path) => Some(format!("{{{path}}}")),
         },
+    },
+    OptionSpec {
+        name: "report_of",
+        expects: "`all` or `processes`",
+        default: "all",
+        meaning: "of what there are reports: of files and processes; of processes only, for which nothing is collected",
+        example: "report_of=processes",
+        set: |config, value| set(&mut config.report_of, ReportOf::parse(value)),
+        get: |config| (config.report_of != ReportOf::default()).then(|| config.report_of.to_string()),
     },
     OptionSpec {
         name: "verbose",

@@ -9,7 +9,7 @@ use super::gather::gather;
 use super::reason::Reason;
 use crate::report;
 use crate::state::State;
-use sago_core::config::{Layers, ReportTo};
+use sago_core::config::{Config, Layers, ReportOf, ReportTo};
 use sago_core::explain::crossed;
 use sago_core::ids::Rank;
 use sago_exec::{Session, Stats, Trace};
@@ -83,7 +83,10 @@ impl Record {
         storage: Arc<dyn Storage>,
         crew: &mut Crew,
     ) -> (Option<Self>, Arc<dyn Storage>) {
-        let Some(place) = options.config().report.clone() else { return (None, storage) };
+        let Config { report, report_of, .. } = options.config();
+        let Some(place) = report.clone().filter(|_| *report_of == ReportOf::All) else {
+            return (None, storage);
+        };
         let (origin, storage) = (Instant::now(), Arc::new(Counted::new(storage)));
         let begin = |session: &mut Session| {
             session.set_trace(Some(origin));

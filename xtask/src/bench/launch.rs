@@ -62,6 +62,7 @@ pub struct Kernels {
     /// Makes ranks that wait give way; see `crowd.c`.
     crowd: PathBuf,
     polling: bool,
+    timed: bool,
 }
 
 /// One run of a kernel.
@@ -98,12 +99,19 @@ impl Kernels {
             scratch: scratch.to_owned(),
             crowd: crowd(scratch)?,
             polling: false,
+            timed: false,
         })
     }
 
     /// Lets ranks poll without pause even if there are more of them than cores.
     pub fn polling(mut self, polling: bool) -> Self {
         self.polling = polling;
+        self
+    }
+
+    /// For runs whose time matters: the connector proves that it was active, and collects nothing else.
+    pub fn timed(mut self) -> Self {
+        self.timed = true;
         self
     }
 
@@ -188,7 +196,9 @@ impl Kernels {
 
     fn connector(&self, job: &Job) -> Result<Option<Connector>> {
         let report = self.report();
-        let with = |words: &String| Connector::new(&self.plugins, &report).map(|c| c.options(words));
+        let brief = if self.timed { " report_of=processes" } else { "" };
+        let with =
+            |words: &String| Ok(Connector::new(&self.plugins, &report)?.options(&format!("{words}{brief}")));
         job.connector.as_ref().map(with).transpose()
     }
 }

@@ -72,7 +72,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         name: "verbose",
         expects: "`0` or `1`",
         default: "0",
-        meaning: "1: one line on standard error when the first file is captured",
+        meaning: "1: a line on standard error when the first file is captured, and, on a terminal, how far long commits are",
         example: "verbose=1",
         set: |config, value| {
             set(&mut config.verbose, ["0", "1"].iter().position(|v| *v == value).map(|v| v == 1))

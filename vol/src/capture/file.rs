@@ -7,6 +7,7 @@
 use super::crew::Crew;
 use super::dataset::Dataset;
 use super::overlap;
+use super::progress::Watched;
 use super::reason::Reason;
 use super::record::{About, Record};
 use super::stream::{Incoming, Outgoing, Scratch};
@@ -42,6 +43,7 @@ pub struct CapturedFile {
     handles: Cell<usize>,
     atomic: Cell<bool>,
     datasets: RefCell<BTreeMap<[u8; 16], Weak<Dataset>>>,
+    progress: Option<Arc<Watched>>,
     /// There if a report is asked for, until it is made.
     record: RefCell<Option<Record>>,
     work: RefCell<Option<Work>>,
@@ -97,6 +99,8 @@ pub struct Opening {
     pub group: u64,
     pub storage: Arc<dyn Storage>,
     pub record: Option<Record>,
+    /// There if somebody watches.
+    pub progress: Option<Arc<Watched>>,
 }
 
 struct Work {
@@ -154,8 +158,18 @@ enum With {
 
 impl CapturedFile {
     pub fn new(opening: Opening, mut crew: Crew) -> Self {
-        let Opening { library, number, name, mode, collective_metadata, writable, group, storage, record } =
-            opening;
+        let Opening {
+            library,
+            number,
+            name,
+            mode,
+            collective_metadata,
+            writable,
+            group,
+            storage,
+            record,
+            progress,
+        } = opening;
         for session in [&mut crew.together, &mut crew.alone].into_iter().flatten() {
             session.turn_to(Arc::clone(&storage));
         }
@@ -180,6 +194,7 @@ impl CapturedFile {
             handles: Cell::new(0),
             atomic: Cell::new(false),
             datasets: RefCell::default(),
+            progress,
             record: RefCell::new(record),
             work: RefCell::new(Some(work)),
         }
@@ -473,7 +488,10 @@ impl CapturedFile {
                     _ => {}
                 }
             }
-            self.commit(work, with, &lent)?;
+            self.watch(Watched::begin);
+            let committed = self.commit(work, with, &lent);
+            self.watch(Watched::end);
+            committed?;
             round += 1;
             let left = writes.iter().any(|write| write.lent.is_none() && write.bytes.left() > 0);
             match with {
@@ -484,6 +502,12 @@ impl CapturedFile {
                 }
                 _ => return Ok(taken),
             }
+        }
+    }
+
+    fn watch(&self, what: fn(&Watched)) {
+        if let Some(progress) = &self.progress {
+            what(progress);
         }
     }
 

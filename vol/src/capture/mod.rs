@@ -14,6 +14,7 @@ mod file;
 mod gather;
 mod open;
 mod overlap;
+mod progress;
 #[cfg(feature = "provoke")]
 mod provoke;
 mod reason;

@@ -2,6 +2,7 @@
 
 use super::crew::Crew;
 use super::file::{CapturedFile, Opening};
+use super::progress::Watched;
 use super::reason::Reason;
 use super::record::Record;
 use crate::below::Below;
@@ -66,6 +67,9 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
     all_ready.map_err(|_| Reason::NoMemory)?;
     let storage = storage_of(storage, crew.ranks.rank());
     let (record, storage) = Record::begin(request.options, &path, storage, &mut crew);
+    let watched = request.config.verbose && request.writable && crew.ranks.rank() == 0;
+    let progress = watched.then(|| Watched::on_terminal(&storage, request.name)).flatten();
+    let storage = progress.clone().map_or(storage, |watched| watched);
     let opening = Opening {
         library,
         number,
@@ -76,6 +80,7 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
         group: together.group,
         storage,
         record,
+        progress,
     };
     if request.config.verbose && State::of(library).first_file() && crew.ranks.rank() == 0 {
         report::greet(library, request.name, request.config.mode, crew.ranks.size(), together.window_bytes);

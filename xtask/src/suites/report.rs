@@ -168,6 +168,10 @@ impl Runs<'_> {
         ensure!(count(": captures ") == 1, "no greeting, or several: {}", done.explain());
         ensure!(count("4 ranks on 1 node, mode window") == 2, "{}", done.explain());
         ensure!(count("wrote 74.2 KiB: 1 collective call") == 1, "{}", done.explain());
+        let done = self.plain("report=stderr report_of=processes").run()?;
+        let processes = done.stderr.lines().filter(|line| line.starts_with(r#"{"sago":"#)).count();
+        ensure!(done.success() && processes == RANKS, "{}", done.explain());
+        ensure!(!done.stderr.contains("ranks on"), "files are reported: {}", done.explain());
         Ok(())
     }
 }

@@ -210,9 +210,9 @@ fn shown(context: &Context) -> Result<()> {
     let sago =
         |reports: &[PathBuf]| Run::new(target.join("debug/sago")).arg("report").args(reports).limit(LIMIT);
     let (flash, hacc) = (file("mpich-0.jsonl"), file("openmpi-2.jsonl"));
-    let text = sago(&[hacc.clone()]).text()?;
+    let text = sago(std::slice::from_ref(&hacc)).text()?;
     ensure!(text.contains("+ 9 collective calls became 1 commit"), "not said:\n{text}");
-    let json: Value = serde_json::from_str(&sago(&[flash.clone()]).arg("--json").text()?)?;
+    let json: Value = serde_json::from_str(&sago(std::slice::from_ref(&flash)).arg("--json").text()?)?;
     ensure!(json[0]["report"]["ranks"] == RANKS, "not the report: {json}");
     let page = file("compared.html");
     sago(&[flash, hacc]).arg("--html").arg(&page).ok()?;

@@ -61,6 +61,12 @@ impl Stats {
         }
     }
 
+    /// A storage request of so many bytes.
+    pub(crate) fn count(&mut self, bytes: u64) {
+        self.requests += 1;
+        self.stored_bytes += bytes;
+    }
+
     /// Runs `work` and adds its time to the part of the statistics that `part` picks.
     pub(crate) fn time<T>(&mut self, part: fn(&mut Self) -> &mut Duration, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();

@@ -62,6 +62,11 @@ fn calls(report: &Report, all: &mut Vec<Advice>) {
         let became = counted(commits, "commit");
         all.push(Advice::Good(format!("{} became {became}", calls_text(written))));
     }
+    let Storage { ahead_bytes, write_bytes, .. } = report.storage;
+    if ahead_bytes > 0 {
+        let (ahead, whole) = (size_text(ahead_bytes), size_text(write_bytes));
+        all.push(Advice::Good(format!("{ahead} of {whole} were written while the program went on")));
+    }
     if report.mode == "immediate" && commits > 1 {
         let (calls, commits) = (calls_text(written), counted(commits, "commit"));
         all.push(Advice::Change(format!("{calls} took {commits}: mode=window carries them out together")));

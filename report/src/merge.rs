@@ -100,6 +100,7 @@ impl Contribution {
         self.storage.write_bytes += other.storage.write_bytes;
         self.storage.read_calls += other.storage.read_calls;
         self.storage.read_bytes += other.storage.read_bytes;
+        self.storage.ahead_bytes += other.storage.ahead_bytes;
         self.aggregators.extend(other.aggregators);
         self.own_bytes += other.own_bytes;
         self.sent.extend(other.sent);

@@ -121,6 +121,9 @@ pub struct Storage {
     pub write_bytes: u64,
     pub read_calls: u64,
     pub read_bytes: u64,
+    /// Of the bytes written, those that were while the program went on, before the commit.
+    #[serde(default)]
+    pub ahead_bytes: u64,
 }
 
 /// Where time went, over ranks.

@@ -6,18 +6,15 @@
 
 use super::crew::Crew;
 use super::dataset::Dataset;
-use super::overlap;
 use super::progress::Watched;
 use super::reason::Reason;
 use super::record::{About, Record};
-use super::stream::{Incoming, Outgoing, Scratch};
-use super::window::Waiting;
+use super::stream::Scratch;
+use super::work::{Read, Taken, With, Work, Write};
 use crate::state::State;
 use sago_core::config::Mode;
-use sago_core::cost::Calibration;
-use sago_core::declare::{Declaration, Declared, Direction};
+use sago_core::declare::{Declaration, Direction};
 use sago_core::extent::{Cursor, Run};
-use sago_exec::{Lent, Session, Setting};
 use sago_hdf5::{Error, Library};
 use sago_mpi::{Reduce, Transport};
 use sago_storage::Storage;
@@ -103,73 +100,15 @@ pub struct Opening {
     pub progress: Option<Arc<Watched>>,
 }
 
-struct Work {
-    /// There as long as the file is open.
-    crew: Crew,
-    storage: Arc<dyn Storage>,
-    /// Of the traces of its sessions, if a report is asked for.
-    traced_since: Option<Instant>,
-    /// No rank has more captured by collective writes than this. The same on all ranks.
-    estimate: u64,
-    /// How many collective writes there have been. The same on all ranks.
-    epoch: u64,
-    /// What this rank wrote when the ranks last looked for bytes that several of them wrote, and whether there were any.
-    compared: Option<(Declared, bool)>,
-    scratch: Scratch,
-    /// Why the ranks can no longer talk to each other.
-    broken: Option<String>,
-}
-
-/// One dataset's part of a write, on its way.
-pub struct Write<'m> {
-    pub runs: &'m [Run],
-    pub bytes: Outgoing<'m>,
-    /// The bytes as they lie in the program's memory, if they need no change.
-    pub lent: Option<&'m [u8]>,
-}
-
-/// One dataset's part of a read.
-pub struct Read<'m> {
-    pub runs: &'m [Run],
-    pub bytes: Incoming<'m>,
-    /// The program's memory, if the bytes of the file can go there as they are.
-    pub direct: Option<&'m mut [u8]>,
-}
-
-/// What became of a write or a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
-    All,
-    /// HDF5 could not convert it; it must be given the chance to say why.
-    NotConverted,
-}
-
 /// Pieces shorter than this are small.
 const SMALL_BYTES: u64 = 512;
 
 const EVERYBODY: With = With::Everybody { rounds: 1 };
 
-/// With whom writes are carried out.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum With {
-    Everybody { rounds: u64 },
-    Nobody,
-}
-
 impl CapturedFile {
     pub fn new(opening: Opening, mut crew: Crew) -> Self {
-        let Opening {
-            library,
-            number,
-            name,
-            mode,
-            collective_metadata,
-            writable,
-            group,
-            storage,
-            record,
-            progress,
-        } = opening;
+        let Opening { library, number, name, mode, collective_metadata, writable, group, .. } = opening;
+        let Opening { storage, record, progress, .. } = opening;
         for session in [&mut crew.together, &mut crew.alone].into_iter().flatten() {
             session.turn_to(Arc::clone(&storage));
         }
@@ -177,9 +116,11 @@ impl CapturedFile {
             crew,
             storage,
             traced_since: record.as_ref().map(|record| record.origin),
+            ahead_bytes: 0,
             estimate: 0,
             epoch: 0,
             compared: None,
+            unclear: false,
             scratch: Scratch::default(),
             broken: None,
         };
@@ -222,6 +163,16 @@ impl CapturedFile {
         }
     }
 
+    /// Runs `body`, which takes bytes into the window, for the record if there is one.
+    fn capturing<T>(&self, work: &mut Work, body: impl FnOnce(&mut Work) -> T) -> T {
+        let start = work.traced_since.map(|_| Instant::now());
+        let result = body(work);
+        if let Some(start) = start {
+            self.recorded(|record| record.captured(start, work.crew.window.len()));
+        }
+        result
+    }
+
     pub fn set_atomic(&self, atomic: bool) {
         self.atomic.set(atomic);
     }
@@ -255,7 +206,8 @@ impl CapturedFile {
         let mut rounds = 1;
         let mut carry_out = self.mode == Mode::Immediate;
         work.estimate = work.estimate.saturating_add(dataset_bytes);
-        work.epoch += 1;
+        work.enter();
+        self.clear(work)?;
         if work.estimate > work.crew.window.capacity() {
             // No rank may exceed its window; whether one would, only the ranks together know.
             let bytes: u64 = writes.iter().map(|write| write.bytes.left()).sum();
@@ -289,6 +241,22 @@ impl CapturedFile {
         Ok(pieces > 0 && bytes / pieces < SMALL_BYTES && bytes < span / 2)
     }
 
+    /// HDF5 is about to do a collective write itself.
+    pub fn leave_to_hdf5(&self) {
+        if let Ok(mut work) = self.work() {
+            work.unclear = true;
+        }
+    }
+
+    /// A rank may be done with a collective write of HDF5's own while another still reads and writes back what is between its
+    /// bytes: what this rank writes next waits for that. Collective.
+    fn clear(&self, work: &mut Work) -> Result<(), Error> {
+        if std::mem::take(&mut work.unclear) {
+            self.checked(work, EVERYBODY, |work| work.crew.ranks.barrier())?;
+        }
+        Ok(())
+    }
+
     /// An independent write: kept in the window, or, where it is full, written by this rank.
     pub fn write_alone(&self, writes: &mut [Write<'_>]) -> Result<Taken, Error> {
         self.keep(&mut *self.work()?, writes)
@@ -299,34 +267,28 @@ impl CapturedFile {
         if bytes > work.crew.window.room() {
             return self.carry_out(work, With::Nobody, writes);
         }
-        let (mark, start) = (work.crew.window.mark(), work.traced_since.map(|_| Instant::now()));
-        for write in writes {
-            let bytes = write.bytes.left();
-            if write.bytes.fill(work.crew.window.spare(bytes), &mut work.scratch).is_err() {
-                work.crew.window.cut(mark);
-                return Ok(Taken::NotConverted);
-            }
-            work.crew.window.push(write.runs, bytes, work.epoch);
-        }
-        if let Some(start) = start {
-            self.recorded(|record| record.captured(start, work.crew.window.len()));
-        }
-        Ok(Taken::All)
+        Ok(self.capturing(work, |work| work.keep(writes)))
     }
 
     /// Carries out what waits on any rank. Collective.
     pub fn settle(&self) -> Result<(), Error> {
+        self.settle_and_tell(false).map(|_| ())
+    }
+
+    /// The same, and whether any rank said yes; always no where nothing can be written.
+    pub fn settle_and_tell(&self, yes: bool) -> Result<bool, Error> {
         if !self.writable || self.is_closed() {
-            return Ok(());
+            return Ok(false);
         }
         let work = &mut *self.work()?;
-        let mut waiting = [work.crew.window.len()];
-        self.checked(work, EVERYBODY, |work| work.crew.ranks.allreduce(Reduce::Max, &mut waiting))?;
-        if waiting[0] == 0 {
-            return Ok(());
+        let mut votes = [work.crew.window.len(), u64::from(yes)];
+        self.checked(work, EVERYBODY, |work| work.crew.ranks.allreduce(Reduce::Max, &mut votes))?;
+        let [waiting, yes] = votes;
+        if waiting > 0 {
+            work.estimate = 0;
+            self.carry_out(work, EVERYBODY, &mut [])?;
         }
-        work.estimate = 0;
-        self.carry_out(work, EVERYBODY, &mut []).map(|_| ())
+        Ok(yes != 0)
     }
 
     /// Writes what waits on this rank.
@@ -425,7 +387,7 @@ impl CapturedFile {
                 // The others are gone; what this rank has is saved if it can be.
                 drop(self.settle_alone());
             }
-            self.work()?.crew.window.clear();
+            self.work()?.give_up();
         }
         result
     }
@@ -441,6 +403,7 @@ impl CapturedFile {
             name: &self.name,
             mode: self.mode.to_string(),
             writable: self.writable,
+            ahead_bytes: work.ahead_bytes,
         };
         let done = catch_unwind(AssertUnwindSafe(|| record.deliver(&about, &mut work.crew)));
         let complaint = match done {
@@ -479,19 +442,16 @@ impl CapturedFile {
                 match write.lent {
                     Some(bytes) if round == 0 => lent.push((write.runs, bytes)),
                     None if taken == Taken::All => {
-                        let start = work.traced_since.map(|_| Instant::now());
-                        taken = work.take_in(write, runs);
-                        if let Some(start) = start {
-                            self.recorded(|record| record.captured(start, work.crew.window.len()));
-                        }
+                        taken = self.capturing(work, |work| work.take_in(write, runs));
                     }
                     _ => {}
                 }
             }
             self.watch(Watched::begin);
-            let committed = self.commit(work, with, &lent);
+            let committed = self.checked(work, with, |work| work.commit(with, &lent));
             self.watch(Watched::end);
             committed?;
+            work.crew.window.clear();
             round += 1;
             let left = writes.iter().any(|write| write.lent.is_none() && write.bytes.left() > 0);
             match with {
@@ -509,32 +469,6 @@ impl CapturedFile {
         if let Some(progress) = &self.progress {
             what(progress);
         }
-    }
-
-    /// Carries out the window and what is lent: in one commit, unless ranks wrote the same bytes in different collective
-    /// writes. Then these are kept in order, as they would be without the window.
-    fn commit(&self, work: &mut Work, with: With, lent: &[(&[Run], &[u8])]) -> Result<(), Error> {
-        self.checked(work, with, |work| {
-            work.session(with)?;
-            let Work { crew: Crew { ranks, together, alone, window, .. }, epoch, compared, .. } = work;
-            let lent = lent.iter().map(|(runs, bytes)| Waiting { runs, bytes, epoch: *epoch });
-            let writes: Vec<Waiting<'_>> = window.writes().chain(lent).collect();
-            let declared = declare(writes.iter());
-            let session = if with == With::Nobody { alone } else { together };
-            let Some(session) = session else { return Err(sago_exec::Error::Garbled) };
-            if let With::Everybody { .. } = with
-                && let Some((first, last)) = overlap::epochs(ranks, &writes, &declared, compared)?
-            {
-                for epoch in first..=last {
-                    let some = || writes.iter().filter(|write| write.epoch == epoch);
-                    session.commit(declare(some()), &Lent::new(some().map(|write| write.bytes)))?;
-                }
-                return Ok(());
-            }
-            session.commit(declared, &Lent::new(writes.iter().map(|write| write.bytes)))
-        })?;
-        work.crew.window.clear();
-        Ok(())
     }
 
     /// Runs `body`, unless the ranks have lost each other; puts the file's name to an error.
@@ -556,87 +490,4 @@ impl CapturedFile {
             Error::Message(text)
         })
     }
-}
-
-fn declare<'w>(writes: impl Iterator<Item = &'w Waiting<'w>>) -> Declared {
-    let mut declaration = Declaration::new(Direction::Write);
-    for write in writes {
-        declaration.variable(write.runs.iter().copied());
-    }
-    declaration.finish()
-}
-
-impl Work {
-    /// The session with these ranks; made when it is first needed.
-    fn session(&mut self, with: With) -> Result<&mut Session, sago_exec::Error> {
-        let Self { crew: Crew { ranks, together, alone, config, facts, .. }, storage, traced_since, .. } =
-            self;
-        let open = |ranks: &dyn Transport| {
-            let calibration = Calibration::default();
-            let setting = Setting { config: config.clone(), storage: *facts, calibration };
-            let mut session = Session::open(ranks, Arc::clone(storage), setting)?;
-            session.set_trace(*traced_since);
-            Ok::<_, sago_exec::Error>(session)
-        };
-        match with {
-            With::Everybody { .. } if together.is_none() => {
-                // All ranks are in the commit, so none of them writes in another way.
-                let mut session = open(ranks)?;
-                session.set_exclusive();
-                *together = Some(session);
-            }
-            With::Nobody if alone.is_none() => *alone = Some(open(&*sago_mpi::single()?)?),
-            _ => {}
-        }
-        let session = if with == With::Nobody { alone } else { together };
-        session.as_mut().ok_or(sago_exec::Error::Garbled)
-    }
-
-    /// Takes as much of a write into the window as fits.
-    fn take_in(&mut self, write: &mut Write<'_>, runs: &mut Cursor<'_>) -> Taken {
-        let bytes = write.bytes.step(self.crew.window.room());
-        if bytes == 0 {
-            return Taken::All;
-        }
-        if write.bytes.fill(self.crew.window.spare(bytes), &mut self.scratch).is_err() {
-            return Taken::NotConverted;
-        }
-        let mut taken = Vec::new();
-        runs.take_all(bytes, |run| taken.push(run));
-        self.crew.window.push(&taken, bytes, self.epoch);
-        Taken::All
-    }
-
-    /// How many fetches it takes until these are read.
-    fn reading_rounds(&self, reads: &[Read<'_>]) -> u64 {
-        let lengths = reads.iter().filter(|read| read.direct.is_none());
-        count_rounds(
-            self.crew.window.room(),
-            self.crew.window.capacity(),
-            lengths.map(|read| (read.bytes.left(), read.bytes.unit())),
-        )
-    }
-
-    /// How many commits it takes until these are written: one, if they fit into the window or can be lent.
-    fn rounds(&self, writes: &[Write<'_>]) -> u64 {
-        let lengths = writes.iter().filter(|write| write.lent.is_none());
-        let lengths = lengths.map(|write| (write.bytes.left(), write.bytes.unit()));
-        count_rounds(self.crew.window.room(), self.crew.window.capacity(), lengths)
-    }
-}
-
-/// How many times a window is filled by streams of so many bytes in units of so many, one after the other.
-fn count_rounds(room: u64, capacity: u64, streams: impl Iterator<Item = (u64, u64)>) -> u64 {
-    let (mut rounds, mut room) = (1, room);
-    for (mut left, unit) in streams {
-        while left > 0 {
-            let step = left.min(room - room % unit);
-            if step == 0 {
-                (rounds, room) = (rounds + 1, capacity);
-            }
-            left -= step;
-            room -= step;
-        }
-    }
-    rounds
 }

@@ -73,6 +73,8 @@ pub struct About<'f> {
     pub name: &'f str,
     pub mode: String,
     pub writable: bool,
+    /// What this rank wrote ahead of commits.
+    pub ahead_bytes: u64,
 }
 
 impl Record {
@@ -146,7 +148,7 @@ impl Record {
             None => crew.ranks.nodes()?.into_iter().map(|node| node as u32).collect(),
         };
         // A rank that fails here still has to meet the others.
-        let mine = catch_unwind(AssertUnwindSafe(|| self.contribution(crew, &nodes, &traces)));
+        let mine = catch_unwind(AssertUnwindSafe(|| self.contribution(about, crew, &nodes, &traces)));
         let mine = mine.unwrap_or_default();
         let Some(all) = gather(&crew.ranks, mine)? else { return Ok(()) };
         let settings = traces.iter().flatten().find_map(|trace| trace.settings);
@@ -180,7 +182,13 @@ impl Record {
     }
 
     /// What this rank knows.
-    fn contribution(&self, crew: &Crew, nodes: &[u32], traces: &[Option<Box<Trace>>; 2]) -> Contribution {
+    fn contribution(
+        &self,
+        about: &About<'_>,
+        crew: &Crew,
+        nodes: &[u32],
+        traces: &[Option<Box<Trace>>; 2],
+    ) -> Contribution {
         let me = crew.ranks.rank() as u32;
         let [together, alone] = [(&crew.together, &self.before[0]), (&crew.alone, &self.before[1])]
             .map(|(session, before)| session.as_ref().map(|s| s.stats().since(before)).unwrap_or_default());
@@ -206,6 +214,7 @@ impl Record {
                 write_bytes: counts.write_bytes,
                 read_calls: counts.read_calls,
                 read_bytes: counts.read_bytes,
+                ahead_bytes: about.ahead_bytes,
             },
             collected_bytes_max: self.collected_bytes_max.get(),
             ..Contribution::default()

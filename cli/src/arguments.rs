@@ -16,7 +16,22 @@ impl<'a> Arguments<'a> {
         names: &[&'static str],
         flags: &[&'static str],
     ) -> Result<Self, Complaint> {
+        let (parsed, words) = Self::parse_with_words(command, arguments, names, flags)?;
+        match words.first() {
+            Some(word) => Err(parsed.unknown(word.split('=').next().unwrap_or(word), names, flags)),
+            None => Ok(parsed),
+        }
+    }
+
+    /// The same where words without a name, such as files, are welcome.
+    pub fn parse_with_words(
+        command: &'static str,
+        arguments: &'a [String],
+        names: &[&'static str],
+        flags: &[&'static str],
+    ) -> Result<(Self, Vec<&'a str>), Complaint> {
         let mut parsed = Self { command, given: Vec::new(), flags: Vec::new() };
+        let mut words = Vec::new();
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             let (name, attached) = match argument.split_once('=') {
@@ -33,12 +48,18 @@ impl<'a> Arguments<'a> {
                     return Err(parsed.complain(format!("`{name}` is given twice; give it once")));
                 }
                 parsed.given.push((name, value));
+            } else if name.starts_with('-') {
+                return Err(parsed.unknown(name, names, flags));
             } else {
-                let known = nearest(name, names.iter().chain(flags).copied());
-                return Err(parsed.complain(format!("unknown argument `{name}`; did you mean `{known}`?")));
+                words.push(argument.as_str());
             }
         }
-        Ok(parsed)
+        Ok((parsed, words))
+    }
+
+    fn unknown(&self, name: &str, names: &[&'static str], flags: &[&'static str]) -> Complaint {
+        let known = nearest(name, names.iter().chain(flags).copied());
+        self.complain(format!("unknown argument `{name}`; did you mean `{known}`?"))
     }
 
     pub fn get(&self, name: &str) -> Option<&'a str> {

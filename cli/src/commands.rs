@@ -2,7 +2,7 @@
 //! page come from it.
 
 use crate::complaint::Complaint;
-use crate::{complete, doctor, explain, manual, options, sim};
+use crate::{complete, doctor, explain, manual, options, report, sim};
 use std::io::Write;
 
 pub struct Command {
@@ -40,6 +40,14 @@ pub const COMMANDS: &[Command] = &[
         named: options::NAMED,
         flags: options::FLAGS,
         run: options::run,
+    },
+    Command {
+        name: "report",
+        summary: "what Sago did for files, as text or as a page with pictures",
+        usage: report::USAGE,
+        named: report::NAMED,
+        flags: report::FLAGS,
+        run: report::run,
     },
     Command {
         name: "explain",

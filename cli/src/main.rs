@@ -10,6 +10,7 @@ mod explain;
 mod json;
 mod manual;
 mod options;
+mod report;
 mod sim;
 
 use commands::Verdict;

@@ -12,6 +12,7 @@ use crate::prepare::Prepared;
 use crate::stats::Stats;
 use crate::store::{self, Extents, Sieve};
 use crate::tiles;
+use crate::trace::Trace;
 use crate::writer::{Access, Writer};
 use sago_core::declare::{Declared, Direction};
 use sago_core::engine::{Action, Engine, Verdict};
@@ -46,6 +47,7 @@ pub struct Drive<'a, 'm> {
     pub declared: &'a Declared,
     pub memory: Memory<'a, 'm>,
     pub stats: &'a mut Stats,
+    pub trace: Option<&'a mut Trace>,
     /// How far the file offsets of this commit are from those of the plan.
     pub shift: u64,
 }
@@ -91,6 +93,7 @@ impl Drive<'_, '_> {
                     self.look_far(&mut engine, &mut seen)?;
                 }
                 Action::Notify { window, to, bytes, ok } if to == me => {
+                    note(&mut self.trace, |trace| trace.arrived(window));
                     engine.handle_arrived(window, bytes, ok)?
                 }
                 Action::Notify { window, to, bytes, ok } if self.arena.is_near(to) => {
@@ -173,6 +176,7 @@ impl Drive<'_, '_> {
         let mut news = self.look_far(engine, seen)?;
         while let Some(done) = self.writer.as_mut().and_then(|writer| writer.poll()) {
             self.stats.background += done.took;
+            note(&mut self.trace, |trace| trace.stored(done.window, done.began, done.took));
             engine.handle_stored(done.window, done.result)?;
             news = true;
         }
@@ -186,6 +190,7 @@ impl Drive<'_, '_> {
                     (part.arrived[at], part.refused[at]) = (bytes, !ok);
                     let round = round_in(buffer, part.rounds, self.declared.direction());
                     let window = WindowId { area: duty.area(), part: duty.part(), round };
+                    note(&mut self.trace, |trace| trace.arrived(window));
                     engine.handle_arrived(window, fresh, ok)?;
                     news = true;
                 }
@@ -263,11 +268,15 @@ impl Drive<'_, '_> {
             news = true;
             match told {
                 News::Stale => {}
-                News::Arrived { window, bytes, ok } => engine.handle_arrived(window, bytes, ok)?,
+                News::Arrived { window, bytes, ok } => {
+                    note(&mut self.trace, |trace| trace.arrived(window));
+                    engine.handle_arrived(window, bytes, ok)?
+                }
                 News::Released { area, part, rounds, ok } => {
                     engine.handle_released(area, part, rounds, ok)?
                 }
                 News::Bytes { window, blocks } => {
+                    note(&mut self.trace, |trace| trace.arrived(window));
                     let slot = self.prepared.slot(window.area, window.part);
                     unpack(self.arena, (slot, window.buffer()), &blocks, bytes)?;
                 }
@@ -299,9 +308,12 @@ impl Drive<'_, '_> {
         let mut extents = self.prepared.schedule.duties[slot].extents(layout, window.round);
         extents.iter_mut().for_each(|extent| extent.file = extent.file.wrapping_add(self.shift));
         extents.iter().for_each(|extent| self.stats.count(extent.len));
+        let bytes = extents.iter().map(|extent| extent.len).sum::<u64>();
+        let room = self.prepared.plan.frame.settings.buffer_bytes;
         self.stats.rounds += 1;
-        self.stats.round_bytes += extents.iter().map(|extent| extent.len).sum::<u64>();
-        self.stats.round_room += self.prepared.plan.frame.settings.buffer_bytes;
+        self.stats.round_bytes += bytes;
+        self.stats.round_room += room;
+        note(&mut self.trace, |trace| trace.full(window, direction, bytes, room));
         let access = match direction {
             Direction::Write => Access::Write(self.sieve),
             Direction::Read => Access::Read,
@@ -340,6 +352,7 @@ impl Drive<'_, '_> {
     /// Stores a window of this rank's own bytes: straight from its memory, or into it, where nearly all pieces are long; else
     /// by way of a buffer.
     fn store_own(&mut self, own: u32, window: u32) -> Result<Result<(), i32>, Error> {
+        let before = self.stats.stored_bytes;
         let start = Instant::now();
         let work = &self.prepared.schedule.own[own as usize];
         let least = self.prepared.plan.frame.settings.buffer_bytes.min(STRAIGHT_BYTES_MIN);
@@ -350,6 +363,8 @@ impl Drive<'_, '_> {
             self.store_packed(work, window)
         };
         self.stats.storing += start.elapsed();
+        let bytes = self.stats.stored_bytes - before;
+        note(&mut self.trace, |trace| trace.own(window, start, bytes));
         result
     }
 
@@ -421,6 +436,13 @@ impl Drive<'_, '_> {
                 Ok(result)
             }
         }
+    }
+}
+
+/// Tells the trace, if there is one.
+fn note(trace: &mut Option<&mut Trace>, what: impl FnOnce(&mut Trace)) {
+    if let Some(trace) = trace {
+        what(trace);
     }
 }
 

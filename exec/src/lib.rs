@@ -14,6 +14,7 @@ mod session;
 mod stats;
 mod store;
 mod tiles;
+mod trace;
 mod wire;
 mod writer;
 
@@ -22,3 +23,4 @@ pub use error::Error;
 pub use memory::{Lent, Taken};
 pub use session::{Session, Setting};
 pub use stats::Stats;
+pub use trace::{RoundTrace, Trace};

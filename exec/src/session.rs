@@ -9,6 +9,7 @@ use crate::memory::{Lent, Taken};
 use crate::prepare::Prepared;
 use crate::stats::Stats;
 use crate::store::Sieve;
+use crate::trace::Trace;
 use crate::writer::Writer;
 use sago_core::config::Config;
 use sago_core::cost::Calibration;
@@ -49,6 +50,7 @@ pub struct Session {
     scratch: Vec<u8>,
     exclusive: bool,
     stats: Stats,
+    trace: Option<Box<Trace>>,
 }
 
 /// The last commit's plan, and what it was made for.
@@ -90,6 +92,7 @@ impl Session {
             scratch,
             exclusive,
             stats,
+            trace: None,
         })
     }
 
@@ -97,6 +100,21 @@ impl Session {
     /// not wait for each other.
     pub fn turn_to(&mut self, storage: Arc<dyn Storage>) {
         self.storage = storage;
+    }
+
+    /// Keeps a trace of what follows, with times since `origin`; or none any more.
+    pub fn set_trace(&mut self, origin: Option<Instant>) {
+        self.trace = origin.map(|origin| Box::new(Trace::new(origin)));
+    }
+
+    /// What was traced; nothing is from now on.
+    pub fn take_trace(&mut self) -> Option<Box<Trace>> {
+        self.trace.take()
+    }
+
+    /// The machine that plans are made for.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
     }
 
     /// Says that nobody but these ranks writes to the file while they commit. Then small extents that lie close together
@@ -236,6 +254,9 @@ impl Session {
             far.begin(self.stats.commits);
         }
         let sieve = self.sieve(&last.prepared);
+        if let Some(trace) = &mut self.trace {
+            trace.begin(&last.prepared);
+        }
         let drive = Drive {
             ranks: &*self.ranks,
             arena,
@@ -249,6 +270,7 @@ impl Session {
             declared: &last.declared,
             memory,
             stats: &mut self.stats,
+            trace: self.trace.as_deref_mut(),
             shift,
         };
         drive.run()

@@ -38,6 +38,29 @@ impl Stats {
         if self.round_room == 0 { 0.0 } else { self.round_bytes as f64 / self.round_room as f64 }
     }
 
+    /// What has been added since `before`.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            commits: self.commits - before.commits,
+            reused: self.reused - before.reused,
+            planning: self.planning - before.planning,
+            copying: self.copying - before.copying,
+            exchanging: self.exchanging - before.exchanging,
+            waiting: self.waiting - before.waiting,
+            storing: self.storing - before.storing,
+            background: self.background - before.background,
+            agreeing: self.agreeing - before.agreeing,
+            copies: self.copies - before.copies,
+            copied_bytes: self.copied_bytes - before.copied_bytes,
+            far_bytes: self.far_bytes - before.far_bytes,
+            stored_bytes: self.stored_bytes - before.stored_bytes,
+            requests: self.requests - before.requests,
+            rounds: self.rounds - before.rounds,
+            round_bytes: self.round_bytes - before.round_bytes,
+            round_room: self.round_room - before.round_room,
+        }
+    }
+
     /// A storage request of so many bytes.
     pub(crate) fn count(&mut self, bytes: u64) {
         self.requests += 1;

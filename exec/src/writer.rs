@@ -42,6 +42,7 @@ pub enum Access {
 pub struct Done {
     pub window: WindowId,
     pub result: Result<(), i32>,
+    pub began: Instant,
     pub took: Duration,
 }
 
@@ -72,7 +73,8 @@ impl Writer {
                     }
                     Access::Read => store::read_all(&*job.storage, &mut job.requests, &mut scratch),
                 };
-                if report.send(Done { window: job.window, result, took: start.elapsed() }).is_err() {
+                let (window, began, took) = (job.window, start, start.elapsed());
+                if report.send(Done { window, result, began, took }).is_err() {
                     return;
                 }
                 // SAFETY: the arena lives until the thread has been joined.

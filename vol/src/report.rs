@@ -2,8 +2,9 @@
 //! tell that Sago was really active.
 
 use crate::state::State;
-use sago_core::config::ReportTo;
+use sago_core::config::{Mode, ReportTo};
 use sago_hdf5::Library;
+use sago_report::size_text;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -34,12 +35,23 @@ pub fn write(library: &Library, state: &State) {
     }
     line.push_str("}}\n");
     for place in places {
-        deliver(&place, &line);
+        deliver(state, &place, &line);
     }
 }
 
-/// One write call per line, so that the lines of several ranks do not mix.
-fn deliver(place: &ReportTo, line: &str) {
+/// The one line of `verbose=1`.
+pub fn greet(library: &Library, file: &str, mode: Mode, ranks: usize, window_bytes: u64) {
+    let (major, minor, patch) = library.version();
+    let (sago, window) = (env!("CARGO_PKG_VERSION"), size_text(window_bytes));
+    let line = format!(
+        "sago {sago}: captures {file}: ranks {ranks}, mode {mode}, window {window}, HDF5 {major}.{minor}.{patch}\n"
+    );
+    // Where standard error is closed, nobody wants to be greeted.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// One write call per text, so that those of several ranks do not mix. A process complains once.
+pub fn deliver(state: &State, place: &ReportTo, line: &str) {
     let mut stderr = std::io::stderr();
     let result = match place {
         ReportTo::Stderr => stderr.write_all(line.as_bytes()),
@@ -48,7 +60,12 @@ fn deliver(place: &ReportTo, line: &str) {
             .create(true)
             .open(path)
             .and_then(|mut file| file.write_all(line.as_bytes()))
-            .or_else(|error| writeln!(stderr, "sago: cannot write the report to {path}: {error}")),
+            .or_else(|error| {
+                if !state.first_complaint() {
+                    return Ok(());
+                }
+                writeln!(stderr, "sago: cannot write the report to {path}: {error}")
+            }),
     };
     // Standard error is closed: nobody is left to tell.
     drop(result);

@@ -27,6 +27,10 @@ pub struct State {
     default_list: AtomicI64,
     /// Whether a dataset has been captured since HDF5 was opened.
     awake: AtomicBool,
+    /// Whether somebody was told that a report cannot be written.
+    complained: AtomicBool,
+    /// Whether a file has been captured.
+    greeted: AtomicBool,
 }
 
 /// Groups of ranks kept for their next file.
@@ -48,6 +52,8 @@ impl State {
             crews_made: AtomicU64::new(0),
             default_list: AtomicI64::new(0),
             awake: AtomicBool::new(false),
+            complained: AtomicBool::new(false),
+            greeted: AtomicBool::new(false),
         }
     }
 
@@ -151,6 +157,16 @@ impl State {
     pub fn end(&self) {
         lock(&self.crews).clear();
         self.awake.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether this is the first file to be captured in this process.
+    pub fn first_file(&self) -> bool {
+        !self.greeted.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether nobody has been told yet that a report cannot be written.
+    pub fn first_complaint(&self) -> bool {
+        !self.complained.swap(true, Ordering::Relaxed)
     }
 
     pub fn report_to(&self, place: ReportTo) {

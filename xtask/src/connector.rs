@@ -71,10 +71,10 @@ impl Connector {
         Ok(all)
     }
 
-    /// The report's lines; none if there is no report.
+    /// The report's lines of processes; none if there is no report.
     pub fn activities(&self) -> Result<Vec<Activity>> {
         match fs::read_to_string(&self.report) {
-            Ok(text) => text.lines().map(Activity::parse).collect(),
+            Ok(text) => text.lines().filter_map(|line| Activity::parse(line).transpose()).collect(),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(e) => Err(e.into()),
         }
@@ -86,16 +86,31 @@ pub fn native(run: Run) -> Run {
     run.env_remove("HDF5_PLUGIN_PATH").env_remove("HDF5_VOL_CONNECTOR")
 }
 
+/// A report's lines of files, as JSON (docs/REPORT.md).
+pub fn files(report: &Path) -> Result<Vec<Value>> {
+    let text = fs::read_to_string(report).with_context(|| format!("no report in {}", report.display()))?;
+    let lines = text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect::<Result<Vec<Value>>>()?;
+    Ok(lines.into_iter().filter(is_of_file).collect())
+}
+
+fn is_of_file(line: &Value) -> bool {
+    line["kind"] == "file"
+}
+
 impl Activity {
-    fn parse(line: &str) -> Result<Self> {
+    /// `None` if it is the line of a file.
+    fn parse(line: &str) -> Result<Option<Self>> {
         let json: Value =
             serde_json::from_str(line).with_context(|| format!("not a line of a report: {line}"))?;
+        if is_of_file(&json) {
+            return Ok(None);
+        }
         let calls = json["calls"].as_object().with_context(|| format!("a report without calls: {line}"))?;
-        Ok(Self {
+        Ok(Some(Self {
             hdf5: json["hdf5"].as_str().context("a report without its HDF5 version")?.to_owned(),
             pid: json["pid"].as_u64().context("a report without its process")?,
             calls: calls.iter().map(|(k, v)| (k.clone(), v.as_u64().unwrap_or(0))).collect(),
-        })
+        }))
     }
 
     /// Calls whose name starts so: `"file "` for all of a class, `"dataset write"` for one callback.

@@ -28,7 +28,7 @@ pub fn run() -> Result<()> {
         println!("demo:   {}", file.display());
     }
     let dir = place::target()?.join("xtask/demo");
-    let kernels = Kernels::build(hdf5, &plugin_dir(), &dir)?;
+    let kernels = Kernels::build(hdf5, &plugin_dir(), &dir)?.timed();
     let same = mpi::h5same(hdf5, &dir)?;
     for (title, kernel, args) in KERNELS {
         show(&kernels, &same, &dir, title, kernel, args)?;
@@ -36,7 +36,8 @@ pub fn run() -> Result<()> {
     println!("\nTo run your own program the same way, type\n\n    . {}", prefix.join("env.sh").display());
     println!("    mpiexec -n 4 ./your-program\n");
     println!(
-        "With HDF5_VOL_CONNECTOR=\"sago report=stderr\" each process says at its end what passed through Sago."
+        "With HDF5_VOL_CONNECTOR=\"sago report=stderr\" Sago says what it did for each file, and each process at its end what \
+         passed through it."
     );
     Ok(())
 }

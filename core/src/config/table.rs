@@ -1,6 +1,6 @@
 //! The table of options.
 
-use super::{Background, Config, Exchange, Mode, Placement, ReportTo, UnderVol};
+use super::{Background, Config, Exchange, Mode, Placement, ReportOf, ReportTo, UnderVol};
 use crate::text::{count_list, size_bytes, size_bytes_text};
 
 /// One row of the table of options.
@@ -52,7 +52,8 @@ pub const OPTIONS: &[OptionSpec] = &[
         name: "report",
         expects: "`stderr` or the path of a file to append to",
         default: "none",
-        meaning: "when HDF5 lets go of the connector, write one line of JSON on what passed through it",
+        meaning: "what Sago did, as JSON: one line for each file when it is closed (as text on `stderr`), and one for \
+                  each process at its end; see REPORT.md",
         example: "report=/tmp/sago.jsonl",
         set: |config, value| {
             config.report = match value {
@@ -66,6 +67,26 @@ pub const OPTIONS: &[OptionSpec] = &[
             ReportTo::Stderr => Some("stderr".into()),
             ReportTo::File(path) => Some(format!("{{{path}}}")),
         },
+    },
+    OptionSpec {
+        name: "report_of",
+        expects: "`all` or `processes`",
+        default: "all",
+        meaning: "of what there are reports: of files and processes; of processes only, for which nothing is collected",
+        example: "report_of=processes",
+        set: |config, value| set(&mut config.report_of, ReportOf::parse(value)),
+        get: |config| (config.report_of != ReportOf::default()).then(|| config.report_of.to_string()),
+    },
+    OptionSpec {
+        name: "verbose",
+        expects: "`0` or `1`",
+        default: "0",
+        meaning: "1: a line on standard error when the first file is captured, and, on a terminal, how far long commits are",
+        example: "verbose=1",
+        set: |config, value| {
+            set(&mut config.verbose, ["0", "1"].iter().position(|v| *v == value).map(|v| v == 1))
+        },
+        get: |config| config.verbose.then(|| "1".to_owned()),
     },
     OptionSpec {
         name: "under_vol",

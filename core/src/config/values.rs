@@ -8,6 +8,16 @@ pub enum ReportTo {
     File(String),
 }
 
+/// Of what reports are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReportOf {
+    /// Files and processes.
+    #[default]
+    All,
+    /// Nothing is collected of files.
+    Processes,
+}
+
 /// The connector below Sago.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnderVol {
@@ -100,6 +110,25 @@ impl fmt::Display for Background {
         f.write_str(match self {
             Self::On => "on",
             Self::Off => "off",
+        })
+    }
+}
+
+impl ReportOf {
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "all" => Self::All,
+            "processes" => Self::Processes,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for ReportOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::All => "all",
+            Self::Processes => "processes",
         })
     }
 }

@@ -5,7 +5,7 @@ mod text;
 mod traffic;
 mod why;
 
-pub use traffic::ClassBytes;
+pub use traffic::{ClassBytes, crossed};
 pub use why::Why;
 
 use crate::declare::{Declared, Direction};

@@ -25,6 +25,15 @@ pub(super) fn classes(machine: &Machine, schedule: &Schedule) -> Vec<ClassBytes>
         }
         *to_io.entry(node).or_default() += of.own.iter().flat_map(|own| own.windows()).sum::<u64>();
     }
+    crossed(machine, &by_pair, &to_io)
+}
+
+/// What bytes between pairs of nodes, and from nodes to storage, are on each class of links.
+pub fn crossed(
+    machine: &Machine,
+    by_pair: &BTreeMap<(NodeId, NodeId), u64>,
+    to_io: &BTreeMap<NodeId, u64>,
+) -> Vec<ClassBytes> {
     let mut traffic = Traffic { links: BTreeMap::new(), machine };
     by_pair.iter().for_each(|((from, to), bytes)| traffic.send(*from, *to, *bytes));
     to_io.iter().for_each(|(from, bytes)| traffic.drain(*from, *bytes));

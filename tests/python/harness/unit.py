@@ -193,6 +193,7 @@ class _Process:
         if not self.result.outcomes.keys() - {PROCESS}:
             yield f"no test ran ({self.folder / 'log'})"
         lines = [json.loads(line) for line in self.report.read_text().splitlines()] if self.report.exists() else []
+        lines = [line for line in lines if "pid" in line]  # others are of files
         for end in self.ends:
             if not end["libraries"]:
                 yield "no libhdf5 was loaded"

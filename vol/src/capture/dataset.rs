@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 pub struct Dataset {
     pub file: Arc<CapturedFile>,
+    /// By which HDF5 tells it from others of the file.
+    pub token: [u8; 16],
     facts: RefCell<Result<Facts, Reason>>,
     links: Cell<Links>,
 }
@@ -27,8 +29,8 @@ unsafe impl Send for Dataset {}
 unsafe impl Sync for Dataset {}
 
 impl Dataset {
-    pub fn new(file: Arc<CapturedFile>, facts: Result<Facts, Reason>) -> Self {
-        Self { file, facts: RefCell::new(facts), links: Cell::new(Links::Some) }
+    pub fn new(file: Arc<CapturedFile>, token: [u8; 16], facts: Result<Facts, Reason>) -> Self {
+        Self { file, token, facts: RefCell::new(facts), links: Cell::new(Links::Some) }
     }
 
     /// What to write by, or why it is left to HDF5. The same on all ranks.

@@ -82,6 +82,16 @@ impl Facts {
         unsafe { Native { below, object, dxpl }.write_nothing() }
     }
 
+    /// How many elements a dataset has.
+    ///
+    /// # Safety
+    /// As for [`Facts::kind`].
+    pub unsafe fn points_of(below: &Below, object: *mut c_void, dxpl: hid_t) -> Option<u64> {
+        // SAFETY: the caller's promise.
+        let space = unsafe { Native { below, object, dxpl }.space() }.ok()?;
+        space::points(below.library, space.id()).ok()
+    }
+
     pub fn is_chunked(&self) -> bool {
         matches!(self.place, Place::Chunks(_))
     }

@@ -6,7 +6,9 @@
 
 use super::crew::Crew;
 use super::dataset::Dataset;
+use super::progress::Watched;
 use super::reason::Reason;
+use super::record::{About, Record};
 use super::stream::Scratch;
 use super::work::{Read, Taken, With, Work, Write};
 use crate::state::State;
@@ -18,7 +20,10 @@ use sago_mpi::{Reduce, Transport};
 use sago_storage::Storage;
 use std::cell::{Cell, RefCell, RefMut};
 use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 pub struct CapturedFile {
     pub library: &'static Library,
@@ -35,6 +40,9 @@ pub struct CapturedFile {
     handles: Cell<usize>,
     atomic: Cell<bool>,
     datasets: RefCell<BTreeMap<[u8; 16], Weak<Dataset>>>,
+    progress: Option<Arc<Watched>>,
+    /// There if a report is asked for, until it is made.
+    record: RefCell<Option<Record>>,
     work: RefCell<Option<Work>>,
 }
 
@@ -55,6 +63,11 @@ impl Handle {
     pub fn new(file: Arc<CapturedFile>, counts: bool) -> Self {
         file.handles.set(file.handles.get() + usize::from(counts));
         Self { file, counts }
+    }
+
+    /// Whether closing it closes the file.
+    pub fn is_last(&self) -> bool {
+        self.counts && self.file.handles.get() == 1
     }
 
     pub fn file(&self) -> &Arc<CapturedFile> {
@@ -82,6 +95,9 @@ pub struct Opening {
     pub writable: bool,
     pub group: u64,
     pub storage: Arc<dyn Storage>,
+    pub record: Option<Record>,
+    /// There if somebody watches.
+    pub progress: Option<Arc<Watched>>,
 }
 
 /// Pieces shorter than this are small.
@@ -91,13 +107,16 @@ const EVERYBODY: With = With::Everybody { rounds: 1 };
 
 impl CapturedFile {
     pub fn new(opening: Opening, mut crew: Crew) -> Self {
-        let Opening { library, number, name, mode, collective_metadata, writable, group, storage } = opening;
+        let Opening { library, number, name, mode, collective_metadata, writable, group, .. } = opening;
+        let Opening { storage, record, progress, .. } = opening;
         for session in [&mut crew.together, &mut crew.alone].into_iter().flatten() {
             session.turn_to(Arc::clone(&storage));
         }
         let work = Work {
             crew,
             storage,
+            traced_since: record.as_ref().map(|record| record.origin),
+            ahead_bytes: 0,
             estimate: 0,
             epoch: 0,
             compared: None,
@@ -116,6 +135,8 @@ impl CapturedFile {
             handles: Cell::new(0),
             atomic: Cell::new(false),
             datasets: RefCell::default(),
+            progress,
+            record: RefCell::new(record),
             work: RefCell::new(Some(work)),
         }
     }
@@ -128,6 +149,28 @@ impl CapturedFile {
     /// The program has closed it, though objects of it may be open: nothing waits, and nothing is captured.
     fn is_closed(&self) -> bool {
         self.handles.get() == 0
+    }
+
+    /// Whether a report is to be made of it.
+    pub fn is_recorded(&self) -> bool {
+        self.record.borrow().is_some()
+    }
+
+    /// Tells the record, if there is one.
+    pub fn recorded(&self, what: impl FnOnce(&Record)) {
+        if let Some(record) = &*self.record.borrow() {
+            what(record);
+        }
+    }
+
+    /// Runs `body`, which takes bytes into the window, for the record if there is one.
+    fn capturing<T>(&self, work: &mut Work, body: impl FnOnce(&mut Work) -> T) -> T {
+        let start = work.traced_since.map(|_| Instant::now());
+        let result = body(work);
+        if let Some(start) = start {
+            self.recorded(|record| record.captured(start, work.crew.window.len()));
+        }
+        result
     }
 
     pub fn set_atomic(&self, atomic: bool) {
@@ -224,7 +267,7 @@ impl CapturedFile {
         if bytes > work.crew.window.room() {
             return self.carry_out(work, With::Nobody, writes);
         }
-        Ok(work.keep(writes, with))
+        Ok(self.capturing(work, |work| work.keep(writes, with)))
     }
 
     /// Carries out what waits on any rank. Collective.
@@ -333,8 +376,12 @@ impl CapturedFile {
     }
 
     /// Before the file is closed. What cannot be written is given up, so that a second attempt can close the file.
-    pub fn before_close(&self) -> Result<(), Error> {
+    /// `last`: it is closed for good.
+    pub fn before_close(&self, last: bool) -> Result<(), Error> {
         let result = self.settle();
+        if result.is_ok() && last {
+            self.report();
+        }
         if result.is_err() {
             if self.work()?.broken.is_some() {
                 // The others are gone; what this rank has is saved if it can be.
@@ -343,6 +390,30 @@ impl CapturedFile {
             self.work()?.give_up();
         }
         result
+    }
+
+    /// Makes the report, if one is asked for. Collective; whatever happens is no failure of the program's.
+    fn report(&self) {
+        let (Some(record), Ok(mut work)) = (self.record.take(), self.work()) else { return };
+        if work.broken.is_some() {
+            return;
+        }
+        let about = About {
+            library: self.library,
+            name: &self.name,
+            mode: self.mode.to_string(),
+            writable: self.writable,
+            ahead_bytes: work.ahead_bytes,
+        };
+        let done = catch_unwind(AssertUnwindSafe(|| record.deliver(&about, &mut work.crew)));
+        let complaint = match done {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "defect of Sago".to_owned(),
+        };
+        if State::of(self.library).first_complaint() {
+            let _ = writeln!(std::io::stderr(), "sago: no report of {}: {complaint}", self.name);
+        }
     }
 
     /// After one of its handles was closed: if it was the last, the ranks are free for another file.
@@ -370,11 +441,16 @@ impl CapturedFile {
             for (write, runs) in writes.iter_mut().zip(&mut places) {
                 match write.lent {
                     Some(bytes) if round == 0 => lent.push((write.runs, bytes)),
-                    None if taken == Taken::All => taken = work.take_in(write, runs),
+                    None if taken == Taken::All => {
+                        taken = self.capturing(work, |work| work.take_in(write, runs));
+                    }
                     _ => {}
                 }
             }
-            self.checked(work, with, |work| work.commit(with, &lent))?;
+            self.watch(Watched::begin);
+            let committed = self.checked(work, with, |work| work.commit(with, &lent));
+            self.watch(Watched::end);
+            committed?;
             work.crew.window.clear();
             round += 1;
             let left = writes.iter().any(|write| write.lent.is_none() && write.bytes.left() > 0);
@@ -386,6 +462,12 @@ impl CapturedFile {
                 }
                 _ => return Ok(taken),
             }
+        }
+    }
+
+    fn watch(&self, what: fn(&Watched)) {
+        if let Some(progress) = &self.progress {
+            what(progress);
         }
     }
 

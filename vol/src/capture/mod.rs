@@ -12,11 +12,14 @@ mod crew;
 mod dataset;
 mod facts;
 mod file;
+mod gather;
 mod open;
 mod overlap;
+mod progress;
 #[cfg(feature = "provoke")]
 mod provoke;
 mod reason;
+mod record;
 mod stream;
 mod transfer;
 mod window;
@@ -35,7 +38,7 @@ use dataset::Links;
 use facts::Facts;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, error};
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
@@ -139,6 +142,11 @@ unsafe fn dataset_state(
     // SAFETY: the caller's promise.
     let identity = unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) }.ok_or(Reason::Unknown)?;
     let file = State::of(below.library).file(identity.file).ok_or(Reason::OtherFile)?;
+    if file.is_recorded() {
+        // SAFETY: the caller's promise.
+        let name = unsafe { name_of(below, object, origin, file.collective_metadata) };
+        file.recorded(|record| record.name_dataset(identity.token, name));
+    }
     if let Some(known) = file.known_dataset(&identity.token)
         && !created
     {
@@ -160,7 +168,7 @@ unsafe fn dataset_state(
         // SAFETY: the caller's promise.
         let _ = unsafe { Facts::awaken(below, object, dxpl) };
     }
-    let dataset = Arc::new(Dataset::new(Arc::clone(&file), facts));
+    let dataset = Arc::new(Dataset::new(Arc::clone(&file), identity.token, facts));
     file.remember(identity.token, &dataset);
     Ok(dataset)
 }
@@ -288,6 +296,36 @@ impl Identity {
         let (file, token, links) = (info.fileno, info.token.__data, info.rc);
         (code >= 0).then_some(Self { file, token, links })
     }
+}
+
+/// The path of a dataset that was opened by a name, for reports: HDF5 has it at hand, unless it opened what the path starts
+/// from in another way. Then it may have to search, which needs all ranks where metadata are read collectively.
+///
+/// # Safety
+/// `object` is an open dataset of the connector below.
+unsafe fn name_of(below: &Below, object: *mut c_void, origin: Origin, together: bool) -> Option<String> {
+    if origin == Origin::Found || together || origin.collective_metadata(below.library) {
+        return None;
+    }
+    let (mut buffer, mut len) = (vec![0_u8; 1024], 0_usize);
+    // SAFETY: plain numbers and pointers, for which zero is a value.
+    let mut location: H5VL_loc_params_t = unsafe { std::mem::zeroed() };
+    (location.obj_type, location.type_) = (H5I_type_t_H5I_DATASET, H5VL_loc_type_t_H5VL_OBJECT_BY_SELF);
+    let mut args = H5VL_object_get_args_t {
+        op_type: H5VL_object_get_t_H5VL_OBJECT_GET_NAME,
+        args: H5VL_object_get_args_t__bindgen_ty_1 {
+            get_name: H5VL_object_get_args_t__bindgen_ty_1__bindgen_ty_2 {
+                buf_size: buffer.len(),
+                buf: buffer.as_mut_ptr().cast(),
+                name_len: &mut len,
+            },
+        },
+    };
+    // SAFETY: the caller's promise, and arguments as the operation wants them.
+    let code =
+        unsafe { below.class().object_cls.get?(object, &location, &mut args, H5P_DEFAULT, ptr::null_mut()) };
+    let name = CStr::from_bytes_until_nul(&buffer).ok()?.to_string_lossy().into_owned();
+    (code >= 0 && !name.is_empty()).then_some(name)
 }
 
 /// Whether an optional operation on a dataset moves raw data past us.

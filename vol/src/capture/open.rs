@@ -2,10 +2,13 @@
 
 use super::crew::Crew;
 use super::file::{CapturedFile, Opening};
+use super::progress::Watched;
 use super::reason::Reason;
+use super::record::Record;
 use crate::below::Below;
+use crate::report;
 use crate::state::State;
-use sago_core::config::{Config, Mode};
+use sago_core::config::{Config, Layers, Mode};
 use sago_core::plan::StorageFacts;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Library, error};
@@ -23,6 +26,8 @@ const WINDOW_BYTES_MIN: u64 = 4 << 20;
 pub struct Request<'r> {
     pub below: &'r Below,
     pub config: &'r Config,
+    /// The same with where each came from.
+    pub options: &'r Layers,
     pub name: &'r str,
     pub writable: bool,
     pub fapl: hid_t,
@@ -60,6 +65,11 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
     let ready = crew.prepare(request.config, facts, together.window_bytes);
     let all_ready = crew.ranks.agree(ready.map_err(|error| error.to_string()));
     all_ready.map_err(|_| Reason::NoMemory)?;
+    let storage = storage_of(storage, crew.ranks.rank());
+    let (record, storage) = Record::begin(request.options, &path, storage, &mut crew);
+    let watched = request.config.verbose && request.writable && crew.ranks.rank() == 0;
+    let progress = watched.then(|| Watched::on_terminal(&storage, request.name)).flatten();
+    let storage = progress.clone().map_or(storage, |watched| watched);
     let opening = Opening {
         library,
         number,
@@ -68,8 +78,13 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
         collective_metadata: collective_metadata(library, request.fapl),
         writable: request.writable,
         group: together.group,
-        storage: storage_of(storage, crew.ranks.rank()),
+        storage,
+        record,
+        progress,
     };
+    if request.config.verbose && State::of(library).first_file() && crew.ranks.rank() == 0 {
+        report::greet(library, request.name, request.config.mode, crew.ranks.size(), together.window_bytes);
+    }
     let file = Arc::new(CapturedFile::new(opening, crew));
     State::of(library).add_file(&file);
     Ok(file)

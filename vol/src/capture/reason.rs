@@ -30,6 +30,7 @@ reasons! {
     Closed = "the file was closed before the dataset",
     Atomic = "the file is in MPI's atomic mode",
     Independent = "independent, in immediate mode",
+    IndependentRead = "an independent read",
     Compact = "the layout is compact",
     Virtual = "the layout is virtual",
     External = "the data are in external files",

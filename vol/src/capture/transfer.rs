@@ -4,6 +4,7 @@ use super::dataset::Dataset;
 use super::facts::Facts;
 use super::file::CapturedFile;
 use super::reason::Reason;
+use super::record::{Fate, Record};
 use super::stream::{Conversion, Incoming, Memory, Outgoing};
 use super::work::{Read, Taken, Write};
 use crate::below::{Role, Wrapper};
@@ -14,6 +15,7 @@ use sago_hdf5::kind::{Change, Kind, Part};
 use sago_hdf5::library::ParallelFunctions;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, Library, error, space};
+use sago_report::Direction;
 use std::cell::Ref;
 use std::ffi::{CStr, c_void};
 use std::sync::Arc;
@@ -64,6 +66,8 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
                 targets.file.leave_to_hdf5();
             }
             State::of(call.library).passed(reason);
+            // SAFETY: the caller's promise.
+            unsafe { targets.note(call, Direction::Write, collective, Err(reason)) };
             return Ok(Route::Native);
         }
     };
@@ -83,6 +87,8 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     if file.mode == Mode::Immediate && file.is_sparse(&writes)? {
         file.leave_to_hdf5();
         State::of(call.library).passed(Reason::Sparse);
+        // SAFETY: the caller's promise.
+        unsafe { targets.note(call, Direction::Write, collective, Err(Reason::Sparse)) };
         return Ok(Route::Native);
     }
     let taken =
@@ -93,6 +99,8 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
         (Ok(prepared), Taken::All) => {
             let bytes = prepared.iter().map(Prepared::bytes).sum();
             State::of(call.library).captured(call.wrappers.len(), bytes);
+            // SAFETY: the caller's promise.
+            unsafe { targets.note(call, Direction::Write, collective, Ok(prepared)) };
             call.note_mode(collective, facts.iter().any(|facts| facts.is_chunked()))?;
             return Ok(Route::Done);
         }
@@ -100,6 +108,8 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     // What this rank wrote before must be in the file before what HDF5 writes now.
     file.settle_alone()?;
     State::of(call.library).passed(reason);
+    // SAFETY: the caller's promise.
+    unsafe { targets.note(call, Direction::Write, collective, Err(reason)) };
     Ok(if collective { Route::Alone(None) } else { Route::Native })
 }
 
@@ -113,9 +123,11 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
         Ok(facts) if collective => facts,
         judged => {
             targets.settle_before(collective)?;
-            if let (true, Err(reason)) = (collective, judged) {
-                State::of(call.library).passed(reason);
-            }
+            let reason = judged.err().filter(|_| collective);
+            reason.iter().for_each(|reason| State::of(call.library).passed(*reason));
+            let reason = reason.unwrap_or(Reason::IndependentRead);
+            // SAFETY: the caller's promise.
+            unsafe { targets.note(call, Direction::Read, collective, Err(reason)) };
             return Ok(Route::Native);
         }
     };
@@ -139,7 +151,9 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     let reason = match (&prepared, taken) {
         (Err(reason), _) => *reason,
         (_, Taken::NotConverted) => Reason::Conversion,
-        (Ok(_), Taken::All) => {
+        (Ok(prepared), Taken::All) => {
+            // SAFETY: the caller's promise.
+            unsafe { targets.note(call, Direction::Read, collective, Ok(prepared)) };
             if some_alone {
                 file.meet()?;
             }
@@ -148,6 +162,8 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
         }
     };
     State::of(call.library).passed(reason);
+    // SAFETY: the caller's promise.
+    unsafe { targets.note(call, Direction::Read, collective, Err(reason)) };
     Ok(Route::Alone(some_alone.then(|| Arc::clone(file))))
 }
 
@@ -201,6 +217,33 @@ impl Targets {
             return Err(Reason::Mixed);
         }
         self.datasets.iter().map(|dataset| dataset.facts()).collect()
+    }
+
+    /// For the report, if one is asked for: what became of the call, dataset by dataset.
+    ///
+    /// # Safety
+    /// The call's wrappers are live.
+    unsafe fn note(
+        &self,
+        call: &Call<'_>,
+        direction: Direction,
+        collective: bool,
+        fate: Result<&[Prepared], Reason>,
+    ) {
+        if !self.file.is_recorded() {
+            return;
+        }
+        for (i, dataset) in self.datasets.iter().enumerate() {
+            let (fate, bytes) = match fate {
+                Ok(prepared) => (Fate::Captured, prepared.get(i).map_or(0, Prepared::bytes)),
+                // Others may be among the datasets; then which is which is not known.
+                Err(reason) if self.mixed => (Fate::Passed(reason), 0),
+                // SAFETY: the caller's promise.
+                Err(reason) => (Fate::Passed(reason), unsafe { call.memory_bytes(i) }.unwrap_or(0)),
+            };
+            let note = |record: &Record| record.call(dataset.token, direction, collective, bytes, fate);
+            dataset.file.recorded(note);
+        }
     }
 
     /// Before HDF5 touches the datasets: what waits must be in the file. Of all ranks if the call is collective, else of
@@ -330,6 +373,27 @@ impl Call<'_> {
         };
         let parts = parts.into_iter().map(place).collect::<Result<_, _>>()?;
         Ok(Prepared { kind, memory, parts })
+    }
+
+    /// How many bytes a dataset's part of the call is in memory.
+    ///
+    /// # Safety
+    /// The call's wrappers are live.
+    unsafe fn memory_bytes(&self, i: usize) -> Option<u64> {
+        let library = self.library;
+        let points = match (self.memory_spaces[i], self.file_spaces[i]) {
+            (space, _) | (ALL | BLOCK, space) if space > PLIST => space::points(library, space).ok()?,
+            (ALL, ALL) => {
+                // SAFETY: the caller's promise.
+                let (object, below) = unsafe { Wrapper::parts(self.wrappers[i]) };
+                // SAFETY: as above.
+                error::quietly(library, || unsafe { Facts::points_of(&below, object, self.dxpl) })?
+            }
+            _ => return None,
+        };
+        // SAFETY: HDF5 checks the identifier.
+        let element = unsafe { (library.fns.H5Tget_size)(self.kinds[i]) };
+        Some(points * element as u64)
     }
 
     fn has_transform(&self) -> bool {

@@ -13,12 +13,17 @@ use sago_exec::{Lent, Session, Setting};
 use sago_mpi::Transport;
 use sago_storage::Storage;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// What it takes to carry out an open file's writes and reads.
 pub struct Work {
     /// There as long as the file is open.
     pub crew: Crew,
     pub storage: Arc<dyn Storage>,
+    /// Of the traces of its sessions, if a report is asked for.
+    pub traced_since: Option<Instant>,
+    /// What was written ahead, and left out of commits.
+    pub ahead_bytes: u64,
     /// No rank has more captured by collective writes than this. The same on all ranks.
     pub estimate: u64,
     /// Twice the number of collective writes that there have been, the same on all ranks. Independent writes after them are of
@@ -79,11 +84,14 @@ fn declare<'w>(writes: impl Iterator<Item = &'w Waiting<'w>>) -> Declared {
 impl Work {
     /// The session with these ranks; made when it is first needed.
     pub fn session(&mut self, with: With) -> Result<&mut Session, sago_exec::Error> {
-        let Self { crew: Crew { ranks, together, alone, config, facts, .. }, storage, .. } = self;
+        let Self { crew: Crew { ranks, together, alone, config, facts, .. }, storage, traced_since, .. } =
+            self;
         let open = |ranks: &dyn Transport| {
             let calibration = Calibration::default();
             let setting = Setting { config: config.clone(), storage: *facts, calibration };
-            Session::open(ranks, Arc::clone(storage), setting)
+            let mut session = Session::open(ranks, Arc::clone(storage), setting)?;
+            session.set_trace(*traced_since);
+            Ok::<_, sago_exec::Error>(session)
         };
         match with {
             With::Everybody { .. } if together.is_none() => {
@@ -163,6 +171,7 @@ impl Work {
             }
             return Ok(());
         }
+        self.ahead_bytes += stored.iter().map(|range| range.end - range.start).sum::<u64>();
         let memory = Lent::new(writes.iter().map(|write| write.bytes)).except(stored);
         session.commit(declared, &memory)
     }

@@ -62,6 +62,7 @@ pub struct Kernels {
     /// Makes ranks that wait give way; see `crowd.c`.
     crowd: PathBuf,
     polling: bool,
+    timed: bool,
 }
 
 /// One run of a kernel.
@@ -98,12 +99,19 @@ impl Kernels {
             scratch: scratch.to_owned(),
             crowd: crowd(scratch)?,
             polling: false,
+            timed: false,
         })
     }
 
     /// Lets ranks poll without pause even if there are more of them than cores.
     pub fn polling(mut self, polling: bool) -> Self {
         self.polling = polling;
+        self
+    }
+
+    /// For runs whose time matters: the connector proves that it was active, and collects nothing else.
+    pub fn timed(mut self) -> Self {
+        self.timed = true;
         self
     }
 
@@ -119,6 +127,24 @@ impl Kernels {
         let file = counts.to_string_lossy();
         self.execute(&["strace", "-f", "-qq", "-c", "-U", "calls,name", "-o", &file], job)?;
         Ok(fs::read_to_string(&counts)?.lines().filter_map(call_count).collect())
+    }
+
+    /// Its result, and the lines of strace on some system calls of all processes, with the paths of files.
+    pub fn trace(&self, job: &Job, calls: &str) -> Result<(Value, String)> {
+        let lines = self.scratch.join("strace");
+        let (file, calls) = (lines.to_string_lossy(), format!("trace={calls}"));
+        let result =
+            self.execute(&["strace", "-f", "-qq", "-y", "-s", "8", "-e", &calls, "-o", &file], job)?;
+        Ok((result, fs::read_to_string(&lines)?))
+    }
+
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Where the connector reports.
+    pub fn report(&self) -> PathBuf {
+        self.scratch.join("kernels.report")
     }
 
     /// The launcher under `prefix`, the program under the launcher.
@@ -169,8 +195,10 @@ impl Kernels {
     }
 
     fn connector(&self, job: &Job) -> Result<Option<Connector>> {
-        let report = self.scratch.join("kernels.report");
-        let with = |words: &String| Connector::new(&self.plugins, &report).map(|c| c.options(words));
+        let report = self.report();
+        let brief = if self.timed { " report_of=processes" } else { "" };
+        let with =
+            |words: &String| Ok(Connector::new(&self.plugins, &report)?.options(&format!("{words}{brief}")));
         job.connector.as_ref().map(with).transpose()
     }
 }

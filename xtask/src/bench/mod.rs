@@ -85,7 +85,7 @@ pub fn command(args: &mut lexopt::Parser) -> Result<()> {
     for &mpi in &options.mpis {
         let hdf5 = choose(&world, mpi, options.hdf5.as_deref())?;
         let scratch = place::target()?.join("xtask/bench");
-        let kernels = Kernels::build(hdf5, &plugin_dir(), &scratch)?.polling(options.poll);
+        let kernels = Kernels::build(hdf5, &plugin_dir(), &scratch)?.polling(options.poll).timed();
         for &io in Io::of(mpi).iter().filter(|io| options.io.is_none_or(|wanted| wanted == **io)) {
             for dir in &options.dirs {
                 groups.push(group(&options, &kernels, io, dir)?);

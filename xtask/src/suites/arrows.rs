@@ -9,20 +9,21 @@ use serde_json::Value;
 pub struct Arrows;
 
 /// A crate and what it builds on directly; it may also use what those build on.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("sago-core", &[]),
+    ("sago-report", &["sago-core"]),
     ("sago-tune", &["sago-core"]),
     ("sago-sim", &["sago-tune"]),
     ("sago-storage", &["sago-core"]),
     ("sago-mpi", &["sago-core"]),
     ("sago-exec", &["sago-tune", "sago-mpi", "sago-storage"]),
     ("sago-hdf5", &["sago-core"]),
-    ("sago-vol", &["sago-hdf5", "sago-exec"]),
+    ("sago-vol", &["sago-hdf5", "sago-exec", "sago-report"]),
     ("sago-vfd", &["sago-hdf5", "sago-exec"]),
     ("sago-plugin-vol", &["sago-vol"]),
     ("sago-plugin-vfd", &["sago-vfd"]),
     ("sago", &["sago-exec"]),
-    ("sago-cli", &["sago-exec", "sago-sim", "sago-hdf5"]),
+    ("sago-cli", &["sago-exec", "sago-sim", "sago-hdf5", "sago-report"]),
     ("sago-xtask", &[]),
 ];
 

@@ -60,7 +60,7 @@ impl std::fmt::Display for Row {
 }
 
 fn compare(context: &Context, hdf5: &Hdf5, program: &Path, mode: &str) -> Result<Vec<Row>> {
-    let connector = context.connector(&format!("{}-{mode}", hdf5.version))?;
+    let connector = context.connector(&format!("{}-{mode}", hdf5.version))?.options("report_of=processes");
     let file = context.scratch.join("latency.h5");
     let start = || match mode {
         "mpi" => mpi::mpiexec(hdf5.mpi, 1).arg(program),

@@ -22,6 +22,7 @@ mod mpi;
 mod options;
 mod panics;
 mod python;
+mod report;
 mod sources;
 mod staged;
 mod summary;
@@ -76,6 +77,7 @@ fn suites() -> Vec<Box<dyn Suite>> {
         Box::new(leak::Leak),
         Box::new(latency::Latency),
         Box::new(python::Python),
+        Box::new(report::Report),
         Box::new(kernels::KernelSuite),
     ]
 }

@@ -64,7 +64,8 @@ pub fn deliver(state: &State, place: &ReportTo, line: &str) {
                 if !state.first_complaint() {
                     return Ok(());
                 }
-                writeln!(stderr, "sago: cannot write the report to {path}: {error}")
+                let complaint = format!("sago: cannot write the report to {path}: {error}\n");
+                stderr.write_all(complaint.as_bytes())
             }),
     };
     // Standard error is closed: nobody is left to tell.

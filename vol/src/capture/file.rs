@@ -412,7 +412,8 @@ impl CapturedFile {
             Err(_) => "defect of Sago".to_owned(),
         };
         if State::of(self.library).first_complaint() {
-            let _ = writeln!(std::io::stderr(), "sago: no report of {}: {complaint}", self.name);
+            let complaint = format!("sago: no report of {}: {complaint}\n", self.name);
+            let _ = std::io::stderr().write_all(complaint.as_bytes());
         }
     }
 

@@ -12,6 +12,8 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 const LINE: usize = 64;
+/// Beside a rank's doorbell: how many ranks of the node have given up.
+const ALARMS: usize = 16;
 /// A part that a rank is the aggregator of: two lines of counters.
 const SLOT: usize = 2 * LINE;
 const ARRIVED: [usize; 2] = [0, 8];
@@ -157,8 +159,23 @@ impl Arena {
         Ok((rounds, spoiled == 0))
     }
 
+    /// Tells all ranks of the node that this one gives up.
+    pub fn alarm(&self) -> Result<(), Error> {
+        for number in self.local.iter().flatten() {
+            self.shared.counter(*number, ALARMS)?.fetch_add(1, Ordering::Release);
+            self.shared.signal(*number, 0)?.add(1);
+        }
+        Ok(())
+    }
+
+    /// Whether a rank of the node has given up since the commit began.
+    pub fn alarmed(&self) -> Result<bool, Error> {
+        Ok(self.shared.counter(self.me, ALARMS)?.load(Ordering::Acquire) > 0)
+    }
+
     /// Our counters, as they are before a commit.
     pub fn reset(&self) -> Result<(), Error> {
+        self.shared.counter(self.me, ALARMS)?.store(0, Ordering::Release);
         for control in (0..self.room.slots).map(control) {
             for offset in ARRIVED.into_iter().chain(REFUSED).chain([SPOILED]) {
                 self.shared.counter(self.me, control + offset)?.store(0, Ordering::Release);

@@ -3,10 +3,12 @@
 
 use crate::Error;
 use crate::arena::{Arena, Room};
+use crate::contain::contain;
 use crate::drive::{Drive, Memory};
 use crate::far::Far;
 use crate::memory::{Lent, Taken};
 use crate::prepare::Prepared;
+use crate::provoke;
 use crate::stats::Stats;
 use crate::store::Sieve;
 use crate::writer::Writer;
@@ -136,30 +138,42 @@ impl Session {
         if let Some(arena) = &self.arena {
             arena.reset()?;
         }
+        if let Some(far) = &mut self.far {
+            far.calm()?;
+        }
         match verdict? {
             Verdict::Good => Ok(()),
             Verdict::Failed(fault) => Err(Error::Fault(fault)),
         }
     }
 
+    /// Takes part in a commit or a fetch of the others without any bytes: they all fail, for this reason.
+    pub fn decline(&mut self, reason: &str) -> Error {
+        let mut votes = [0; 4];
+        let met = self.ranks.allreduce(Reduce::Min, &mut votes);
+        let agreed = met.and_then(|()| self.ranks.agree(Err(reason.to_owned())));
+        agreed.map_or_else(Error::from, |()| Error::GivenUp)
+    }
+
     /// Sees to it that `last` fits what the ranks declare; returns how far this commit's offsets are from its plan's.
     fn plan_or_reuse(&mut self, declared: Declared, whole: bool) -> Result<u64, Error> {
-        let known = self.last.as_ref().map_or(Shift::None, |last| last.declared.shift_to(&declared));
+        let known = contain(|| {
+            provoke::point("compare");
+            let reason = "the memory lent is not that of the declaration".to_owned();
+            let known = self.last.as_ref().map_or(Shift::None, |last| last.declared.shift_to(&declared));
+            if whole { Ok(known) } else { Err(Error::Refused { rank: self.ranks.rank(), reason }) }
+        });
+        let (known, mine) = known.map_or_else(|error| (Shift::None, Err(error)), |known| (known, Ok(())));
         let (known, least, greatest) = match known {
             Shift::None => (false, 0, 0),
             Shift::Any => (true, u64::MAX, u64::MAX),
             Shift::By(by) => (by.is_multiple_of(self.alignment()), by, !by),
         };
-        let mut votes = [u64::from(whole), u64::from(known), least, greatest];
+        let mut votes = [u64::from(mine.is_ok()), u64::from(known), least, greatest];
         self.ranks.allreduce(Reduce::Min, &mut votes)?;
-        let [all_whole, all_known, least, greatest] = votes;
-        if all_whole == 0 {
-            let reason = "the memory lent is not that of the declaration".to_owned();
-            return self
-                .ranks
-                .agree(if whole { Ok(()) } else { Err(reason) })
-                .map(|()| 0)
-                .map_err(Error::from);
+        let [all_able, all_known, least, greatest] = votes;
+        if all_able == 0 {
+            return self.agree(mine).map(|()| 0);
         }
         // The same shift on all ranks; or nothing anywhere.
         if all_known == 1 && (least == !greatest || (least, greatest) == (u64::MAX, u64::MAX)) {
@@ -173,12 +187,25 @@ impl Session {
             storage: self.setting.storage,
             calibration: self.setting.calibration,
         };
-        let prepared = Prepared::new(&*self.ranks, &job, &declared)?;
+        let prepared = self.agree(Prepared::new(&*self.ranks, &job, &declared))?;
         let room = self.make_room(&prepared);
-        self.ranks.agree(room.map_err(|error| error.to_string()))?;
+        self.agree(room)?;
         self.meet_partners(&prepared)?;
         self.last = Some(Last { declared, prepared });
         Ok(0)
+    }
+
+    /// What this rank has if all have theirs; else why the first one that failed has not.
+    fn agree<T>(&self, mine: Result<T, Error>) -> Result<T, Error> {
+        let reason = match &mine {
+            Ok(_) | Err(Error::GivenUp) => Ok(()),
+            // Then the ranks can no longer talk to each other.
+            Err(Error::Ranks(lost)) => return Err(Error::Ranks(lost.clone())),
+            Err(Error::Refused { reason, .. }) => Err(reason.clone()),
+            Err(error) => Err(error.to_string()),
+        };
+        self.ranks.agree(reason)?;
+        mine
     }
 
     /// Offsets may move by multiples of this without a new plan.

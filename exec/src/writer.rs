@@ -5,6 +5,7 @@
 
 use crate::Error;
 use crate::arena::Arena;
+use crate::contain::contain;
 use crate::store::{self, Extents, Sieve};
 use sago_core::schedule::{BufferExtent, WindowId};
 use sago_mpi::Signal;
@@ -38,10 +39,11 @@ pub enum Access {
 }
 
 /// A window that has been stored.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Done {
     pub window: WindowId,
-    pub result: Result<(), i32>,
+    /// The outer error is one of ours, such as a panic.
+    pub result: Result<Result<(), i32>, Error>,
     pub took: Duration,
 }
 
@@ -66,12 +68,14 @@ impl Writer {
             let mut scratch = Vec::new();
             for mut job in todo {
                 let start = Instant::now();
-                let result = match job.access {
-                    Access::Write(sieve) => {
-                        store::write_all(&*job.storage, &mut job.requests, sieve, &mut scratch)
-                    }
-                    Access::Read => store::read_all(&*job.storage, &mut job.requests, &mut scratch),
-                };
+                let result = contain(|| {
+                    Ok(match job.access {
+                        Access::Write(sieve) => {
+                            store::write_all(&*job.storage, &mut job.requests, sieve, &mut scratch)
+                        }
+                        Access::Read => store::read_all(&*job.storage, &mut job.requests, &mut scratch),
+                    })
+                });
                 if report.send(Done { window: job.window, result, took: start.elapsed() }).is_err() {
                     return;
                 }
@@ -146,7 +150,7 @@ impl Drop for Writer {
         self.settle();
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been seen as a missing report.
+            // It has no panic: those of storage are reported.
             let _ = thread.join();
         }
     }

@@ -278,6 +278,8 @@ Side  side_draw(Random *r, const Transfer *t, hid_t dxpl);
 void  side_free(Side *side);
 hid_t transfer_list(Random *r, bool collective);
 hid_t any_handle(Random *r, const Set *set);
+/* Up to WANT different datasets that may be in one call, each with a handle; how many there are. */
+int   draw_sets(Random *r, File *file, int want, bool (*allowed)(const Set *), Set **sets, hid_t *handles);
 
 void op_write(Random *r, File *file);
 void op_refused(Random *r, File *file);

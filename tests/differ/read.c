@@ -131,17 +131,8 @@ void op_read(Random *r, File *file)
 {
     Set  *sets[AT_ONCE];
     hid_t handles[AT_ONCE];
-    int   want = chance(r, 80) ? 1 : between(r, 2, AT_ONCE), count = 0;
-    for (int i = 0; i < 4 * want && count < want; i++) {
-        Set *set = any_set(r, file, true);
-        bool new = set && can_be_read(set);
-        for (int k = 0; k < count; k++)
-            new = new && sets[k] != set && goes_with_others(set) && goes_with_others(sets[k]);
-        if (!new)
-            continue;
-        handles[count] = any_handle(r, set);
-        sets[count++]  = set;
-    }
+    int   want  = chance(r, 80) ? 1 : between(r, 2, AT_ONCE);
+    int   count = draw_sets(r, file, want, can_be_read, sets, handles);
     if (count)
         read_together(r, sets, handles, count);
 }

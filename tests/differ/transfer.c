@@ -30,6 +30,22 @@ hid_t any_handle(Random *r, const Set *set)
     return set->handle[k] > 0 ? set->handle[k] : set->handle[1 - k];
 }
 
+int draw_sets(Random *r, File *file, int want, bool (*allowed)(const Set *), Set **sets, hid_t *handles)
+{
+    int count = 0;
+    for (int i = 0; i < 4 * want && count < want; i++) {
+        Set *set = any_set(r, file, true);
+        bool new = set && allowed(set);
+        for (int k = 0; k < count; k++)
+            new = new && sets[k] != set && goes_with_others(set) && goes_with_others(sets[k]);
+        if (!new)
+            continue;
+        handles[count] = any_handle(r, set);
+        sets[count++]  = set;
+    }
+    return count;
+}
+
 static void describe(const Selection *s, int ndims)
 {
     static const char *const kinds[] = {"all", "none", "slabs", "points"};

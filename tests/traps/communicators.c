@@ -84,3 +84,34 @@ CASE(file_per_rank)
     use(name, MPI_COMM_SELF, true);
     expect_in_file("f0.h5", "c", 0, EACH, 20);
 }
+
+/* The last rank's connector, whichever it is, has other options than that of the others. */
+static void use_with_options(const char *options)
+{
+    hid_t fapl = on_all();
+    if (getenv("HDF5_VOL_CONNECTOR") && rank == nranks - 1) {
+        hid_t connector;
+        void *info;
+        OK(H5Pget_vol_id(fapl, &connector));
+        OK(H5VLconnector_str_to_info(options, connector, &info));
+        OK(H5Pset_vol(fapl, connector, info));
+        OK(H5VLfree_connector_info(connector, info));
+        OK(H5VLclose(connector));
+    }
+    hid_t file = ID(H5Fcreate("f.h5", H5F_ACC_TRUNC, H5P_DEFAULT, fapl));
+    H5Pclose(fapl);
+    hid_t d = make_ints(file, "d", (hsize_t)(EACH * nranks), H5P_DEFAULT);
+    write_ints(d, (hsize_t)(EACH * rank), EACH, 70, collective());
+    OK(H5Fflush(file, H5F_SCOPE_LOCAL));
+    expect_ints(d, 0, (hsize_t)(EACH * nranks), 70, collective(), options);
+    OK(H5Dclose(d));
+    OK(H5Fclose(file));
+    expect_in_file("f.h5", "d", 0, (hsize_t)(EACH * nranks), 70);
+}
+
+CASE(ranks_with_different_options)
+{
+    use_with_options("mode=off");
+    use_with_options("mode=immediate window=64KiB");
+    use("f.h5", MPI_COMM_WORLD, true);
+}

@@ -13,7 +13,7 @@ use sago_hdf5::handle::{Connector, ConnectorInfo, PropertyList};
 use sago_hdf5::sys::{H5VL_VERSION, H5VL_class_t, hid_t};
 use sago_hdf5::{Error, Library};
 use std::ffi::{CString, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The connector below an open file, shared by all its objects.
 pub struct Below {
@@ -21,6 +21,8 @@ pub struct Below {
     class: *const H5VL_class_t,
     /// Keeps the connector registered, and so its class table alive. The native one is part of the library.
     _connector: Option<Connector>,
+    /// Why nothing of the file is captured.
+    refusal: OnceLock<Reason>,
 }
 
 // SAFETY: the table is constant and the identifier a number. A thread-safe HDF5 holds its lock around every callback,
@@ -39,6 +41,16 @@ impl Below {
     /// Whether it is HDF5's own.
     pub fn is_native(&self) -> bool {
         self.class().value == 0
+    }
+
+    /// Nothing of the file is captured, for this reason.
+    pub fn refuse(&self, reason: Reason) {
+        // A file is opened once.
+        let _ = self.refusal.set(reason);
+    }
+
+    pub fn refusal(&self) -> Option<Reason> {
+        self.refusal.get().copied()
     }
 
     /// The connector that `config` names, and the file access list to use with it in place of `fapl`.
@@ -60,7 +72,7 @@ impl Below {
         let fapl_below = PropertyList::copy_of(library, fapl)?;
         fapl_below.set_connector(&connector, &connector_info(&connector, config)?)?;
         let connector = (config.under_vol != UnderVol::Native).then_some(connector);
-        Ok((Arc::new(Self { library, class, _connector: connector }), fapl_below))
+        Ok((Arc::new(Self { library, class, _connector: connector, refusal: OnceLock::new() }), fapl_below))
     }
 }
 

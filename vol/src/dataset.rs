@@ -1,7 +1,7 @@
 //! Datasets. Writes and collective reads are captured where they can be; the rest is handed on.
 
 use crate::below::{Role, Wrapper};
-use crate::capture::{self, Call, Opening, Route};
+use crate::capture::{self, Call, Origin, Route};
 use crate::forward::{Request, forward, forward_close};
 use crate::op::Op;
 use sago_hdf5::Error;
@@ -40,7 +40,7 @@ unsafe extern "C" fn create(
                 object, location, name, lcpl, kind, space, dcpl, dapl, dxpl, request,
             ))
         });
-        capture::dataset_opened(created, dxpl, Opening::Created(dapl));
+        capture::dataset_opened(created, dxpl, Origin::Created(dapl));
         created
     }
 }
@@ -58,7 +58,7 @@ unsafe extern "C" fn open(
         let opened = forward(Op::DatasetOpen, wrapper, request, |class, object| {
             Some(class.dataset_cls.open?(object, location, name, dapl, dxpl, request))
         });
-        capture::dataset_opened(opened, dxpl, Opening::Opened(dapl));
+        capture::dataset_opened(opened, dxpl, Origin::Opened(dapl));
         opened
     }
 }

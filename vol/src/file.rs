@@ -7,6 +7,7 @@ use crate::forward::{Outcome, Request, counted, forward, forward_close, wrap_req
 use crate::info::Info;
 use crate::op::Op;
 use crate::state::State;
+use sago_core::config::Config;
 use sago_hdf5::handle::PropertyList;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, Library, error, guard};
@@ -101,7 +102,7 @@ unsafe extern "C" fn specific<const SLOT: usize>(
     };
     // SAFETY: HDF5 passes what the callback below expects, but for the file access list.
     unsafe {
-        forward_by_fapl(SLOT, Op::FileSpecific, fapl, request, |class, fapl| {
+        forward_by_fapl(SLOT, Op::FileSpecific, fapl, request, &mut None, |class, fapl| {
             if ours.op_type == H5VL_file_specific_t_H5VL_FILE_DELETE {
                 ours.args.del.fapl_id = fapl;
             } else {
@@ -248,10 +249,10 @@ unsafe fn open_by_fapl(
     request: Request,
     call: impl FnOnce(&H5VL_class_t, hid_t) -> Option<*mut c_void>,
 ) -> *mut c_void {
+    let mut config = None;
     // SAFETY: the caller's promise.
-    let wrapper = unsafe { forward_by_fapl(slot, op, fapl, request, call) };
-    let Some(library) = Library::in_slot(slot).filter(|_| !wrapper.is_null()) else { return wrapper };
-    let Ok(config) = Info::config(library, fapl) else { return wrapper };
+    let wrapper = unsafe { forward_by_fapl(slot, op, fapl, request, &mut config, call) };
+    let Some(config) = config.filter(|_| !wrapper.is_null()) else { return wrapper };
     // SAFETY: the caller's promise.
     let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
     let writable = flags & H5F_ACC_RDWR != 0;
@@ -264,7 +265,8 @@ unsafe fn open_by_fapl(
     wrapper
 }
 
-/// Runs `call` with the connector below that the options in `fapl` name, and a file access list made for it.
+/// Runs `call` with the connector below that the options in `fapl` name, and a file access list made for it. The options
+/// are left in `used`.
 ///
 /// # Safety
 /// `request` is null or a place that holds null or gets a request of the connector below.
@@ -273,12 +275,13 @@ unsafe fn forward_by_fapl<T: Outcome>(
     op: Op,
     fapl: hid_t,
     request: Request,
+    used: &mut Option<Config>,
     call: impl FnOnce(&H5VL_class_t, hid_t) -> Option<T>,
 ) -> T {
     let Some(library) = Library::in_slot(slot) else { return T::FAILURE };
     counted(library, op, || {
         let (below, fapl): (Arc<Below>, PropertyList) =
-            Below::open(library, &Info::config(library, fapl)?, fapl)?;
+            Below::open(library, used.insert(Info::config(library, fapl)?), fapl)?;
         let outcome = call(below.class(), fapl.id()).ok_or(Error::NoMethod)?;
         // SAFETY: the caller's promise.
         unsafe { wrap_request(request, &below) };

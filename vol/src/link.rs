@@ -119,16 +119,9 @@ unsafe extern "C" fn specific(
             if (*args).op_type != H5VL_link_specific_t_H5VL_LINK_DELETE {
                 return Ok(specific(object, location, args, dxpl, request));
             }
-            let file = capture::file_of(wrapper, (*location).obj_type);
-            if let Some(file) = &file {
-                capture::settle_all(file)?;
-            }
-            let (_, below) = Wrapper::parts(wrapper);
-            let code = specific(object, location, args, dxpl, request);
-            if file.is_some() {
-                capture::links_removed(&below);
-            }
-            Ok(code)
+            capture::remove_links(wrapper, (*location).obj_type, || {
+                specific(object, location, args, dxpl, request)
+            })
         })
     }
 }

@@ -29,7 +29,7 @@ unsafe extern "C" fn open(
             Some(class.object_cls.open?(object, location, opened, dxpl, request))
         });
         if !object.is_null() && *opened == H5I_type_t_H5I_DATASET {
-            capture::dataset_opened(object, dxpl, capture::Opening::Found);
+            capture::dataset_opened(object, dxpl, capture::Origin::Found);
         }
         object
     }
@@ -119,20 +119,21 @@ unsafe extern "C" fn specific(
     unsafe {
         forward(Op::ObjectSpecific, wrapper, request, |class, object| {
             let specific = class.object_cls.specific.ok_or(Error::NoMethod)?;
-            let counts = (*args).op_type == H5VL_object_specific_t_H5VL_OBJECT_CHANGE_REF_COUNT;
-            if !counts && (*args).op_type != H5VL_object_specific_t_H5VL_OBJECT_FLUSH {
-                return Ok(specific(object, location, args, dxpl, request));
+            let kind = (*location).obj_type;
+            let native = || specific(object, location, args, dxpl, request);
+            #[allow(non_upper_case_globals)]
+            match (*args).op_type {
+                H5VL_object_specific_t_H5VL_OBJECT_CHANGE_REF_COUNT => {
+                    capture::remove_links(wrapper, kind, native)
+                }
+                H5VL_object_specific_t_H5VL_OBJECT_FLUSH => {
+                    if let Some(file) = capture::file_of(wrapper, kind) {
+                        capture::settle_all(&file)?;
+                    }
+                    Ok(native())
+                }
+                _ => Ok(native()),
             }
-            let file = capture::file_of(wrapper, (*location).obj_type);
-            if let Some(file) = &file {
-                capture::settle_all(file)?;
-            }
-            let (_, below) = Wrapper::parts(wrapper);
-            let code = specific(object, location, args, dxpl, request);
-            if counts && file.is_some() {
-                capture::links_removed(&below);
-            }
-            Ok(code)
         })
     }
 }

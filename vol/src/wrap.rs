@@ -78,7 +78,7 @@ unsafe extern "C" fn wrap_object(object: *mut c_void, kind: H5I_type_t, context:
                 capture::dataset_opened(
                     wrapper,
                     State::of(context.below.library).default_transfer_list(),
-                    capture::Opening::Found,
+                    capture::Origin::Found,
                 );
             },
             _ => {}

@@ -46,10 +46,7 @@ impl Crew {
         facts: StorageFacts,
         window_bytes: u64,
     ) -> std::io::Result<()> {
-        if self.window.capacity() != window_bytes {
-            self.window = Window::new(Region::new(window_bytes)?);
-        }
-        self.window.clear();
+        // First what all ranks do together.
         if (&self.config, self.facts) != (config, facts) {
             for session in [self.together.take(), self.alone.take()].into_iter().flatten() {
                 // What cannot be given back goes with the process.
@@ -57,6 +54,10 @@ impl Crew {
             }
             (self.config, self.facts) = (config.clone(), facts);
         }
+        if self.window.capacity() != window_bytes {
+            self.window = Window::new(Region::new(window_bytes)?);
+        }
+        self.window.clear();
         Ok(())
     }
 }

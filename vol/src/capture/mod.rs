@@ -40,22 +40,19 @@ use std::sync::Arc;
 /// What a file's wrapper is to know, after the connector below has opened it. Collective over those who open it.
 ///
 /// # Safety
-/// `wrapper` is null or a live wrapper of a file.
+/// `wrapper` is a live wrapper of a file.
 pub unsafe fn file_opened(wrapper: *mut c_void, request: &Request<'_>) {
-    if wrapper.is_null() {
-        return;
-    }
     // SAFETY: the caller's promise.
     let (object, below) = unsafe { Wrapper::parts(wrapper) };
     // SAFETY: the object in a file's wrapper is a file.
     let opened = catch_unwind(AssertUnwindSafe(|| unsafe { open::open(request, object) }));
-    let role = match opened.unwrap_or(Err(Reason::Unknown)) {
-        Ok(file) => Role::File(Arc::new(Handle::new(file, true))),
-        Err(reason) => Role::Passed(reason),
-    };
-    drop(below);
-    // SAFETY: the caller's promise.
-    unsafe { Wrapper::set_role(wrapper, role) };
+    match opened.unwrap_or(Err(Reason::Unknown)) {
+        // SAFETY: the caller's promise.
+        Ok(file) => unsafe {
+            Wrapper::set_role(wrapper, Role::File(Arc::new(Handle::new(file, true))));
+        },
+        Err(reason) => below.refuse(reason),
+    }
 }
 
 /// The same for a file that was opened before: `reopened` if the program has got another identifier of it, to be closed
@@ -83,7 +80,7 @@ pub unsafe fn file_found(wrapper: *mut c_void, reopened: bool) {
 
 /// How a dataset came to be open.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Opening {
+pub enum Origin {
     /// By this call, on all ranks, with this access list.
     Created(hid_t),
     /// With this access list.
@@ -92,7 +89,7 @@ pub enum Opening {
     Found,
 }
 
-impl Opening {
+impl Origin {
     /// Whether metadata of the dataset are read by all ranks together.
     fn collective_metadata(self, library: &'static sago_hdf5::Library) -> bool {
         match self {
@@ -106,7 +103,7 @@ impl Opening {
 ///
 /// # Safety
 /// `wrapper` is null or a live wrapper of a dataset.
-pub unsafe fn dataset_opened(wrapper: *mut c_void, dxpl: hid_t, opening: Opening) {
+pub unsafe fn dataset_opened(wrapper: *mut c_void, dxpl: hid_t, origin: Origin) {
     if wrapper.is_null() {
         return;
     }
@@ -118,7 +115,7 @@ pub unsafe fn dataset_opened(wrapper: *mut c_void, dxpl: hid_t, opening: Opening
     let look = AssertUnwindSafe(|| {
         error::quietly(below.library, || {
             // SAFETY: the object in a dataset's wrapper is a dataset.
-            unsafe { dataset_state(&below, object, dxpl, opening) }
+            unsafe { dataset_state(&below, object, dxpl, origin) }
         })
     });
     let role = match catch_unwind(look).unwrap_or(Err(Reason::Unknown)) {
@@ -133,9 +130,9 @@ unsafe fn dataset_state(
     below: &Below,
     object: *mut c_void,
     dxpl: hid_t,
-    opening: Opening,
+    origin: Origin,
 ) -> Result<Arc<Dataset>, Reason> {
-    let created = matches!(opening, Opening::Created(_));
+    let created = matches!(origin, Origin::Created(_));
     // SAFETY: the caller's promise.
     let identity = unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) }.ok_or(Reason::Unknown)?;
     let file = State::of(below.library).file(identity.file).ok_or(Reason::OtherFile)?;
@@ -147,7 +144,7 @@ unsafe fn dataset_state(
     // SAFETY: the caller's promise.
     let facts = unsafe { Facts::look_up(below, object, dxpl) };
     // A rank that wrote its part by itself would look chunks up, for which HDF5 then needs all ranks.
-    let together = file.collective_metadata || opening.collective_metadata(below.library);
+    let together = file.collective_metadata || origin.collective_metadata(below.library);
     let facts = facts.and_then(|facts| {
         if facts.is_chunked() && together { Err(Reason::CollectiveMetadata) } else { Ok(facts) }
     });
@@ -156,8 +153,9 @@ unsafe fn dataset_state(
         file.meet().map_err(|_| Reason::Unknown)?;
     }
     if file.writable && facts.is_ok() && State::of(below.library).first_capture() {
+        // A rank that cannot does no worse than without us, and must not differ from the others.
         // SAFETY: the caller's promise.
-        unsafe { Facts::awaken(below, object, dxpl) }?;
+        let _ = unsafe { Facts::awaken(below, object, dxpl) };
     }
     let dataset = Arc::new(Dataset::new(Arc::clone(&file), facts));
     file.remember(identity.token, &dataset);
@@ -183,9 +181,29 @@ pub unsafe fn extent_changed(
     dataset.file.meet()
 }
 
+/// An operation that may remove the last link to an object: before it, what waits is carried out; after it, datasets
+/// that have lost theirs are known. Collective.
+///
+/// # Safety
+/// `wrapper` is a live wrapper of an object of this type.
+pub unsafe fn remove_links(
+    wrapper: *const c_void,
+    kind: H5I_type_t,
+    remove: impl FnOnce() -> herr_t,
+) -> Result<herr_t, Error> {
+    // SAFETY: the caller's promise.
+    let Some(file) = (unsafe { file_of(wrapper, kind) }) else { return Ok(remove()) };
+    // SAFETY: the caller's promise.
+    let (_, below) = unsafe { Wrapper::parts(wrapper) };
+    settle_all(&file)?;
+    let code = remove();
+    error::preserve(below.library, || links_removed(&below));
+    Ok(code)
+}
+
 /// After links or references have gone: datasets that are open but have none left lose their storage when they are
 /// closed, so their writes must not wait.
-pub fn links_removed(below: &Below) {
+fn links_removed(below: &Below) {
     let files = State::of(below.library).files();
     for dataset in files.iter().flat_map(|file| file.open_datasets()) {
         let Some(object) = dataset.object() else { continue };

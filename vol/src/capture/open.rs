@@ -13,7 +13,7 @@ use sago_mpi::{Mpi, Newcomers, Options, RawComm, Reduce, Transport};
 use sago_storage::{Access, FileSystem, PosixFile, Storage};
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A window is not larger than this unless the options say so.
 const WINDOW_BYTES_MAX: u64 = 256 << 20;
@@ -35,16 +35,10 @@ pub struct Request<'r> {
 /// `object` is an open file of the connector below.
 pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<CapturedFile>, Reason> {
     let library = request.below.library;
-    if request.config.mode == Mode::Off {
-        return Err(Reason::Off);
-    }
-    if !request.below.is_native() {
-        return Err(Reason::ConnectorBelow);
-    }
     let comm = communicator(library, request.fapl).ok_or(Reason::NotMpio)?;
     // SAFETY: the handle of a library that is never unloaded.
     let mpi = unsafe { Mpi::behind(library.handle()) }.map_err(|_| Reason::NoMpi)?;
-    let mut crew = crew(library, mpi, comm)?;
+    let mut crew = crew(request, mpi, comm)?;
     // SAFETY: the caller's promise.
     let number = unsafe { number(request.below, object) };
     let known = number.and_then(|number| State::of(library).file(number));
@@ -82,17 +76,32 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
 }
 
 /// The members of a communicator that HDF5 has duplicated for us; those who closed a file before, if all of them are and
-/// still know of it. Which crews a rank has kept may differ, so the ranks agree on it.
-fn crew(library: &'static Library, mpi: &'static Mpi, comm: RawComm) -> Result<Crew, Reason> {
-    let state = State::of(library);
+/// still know of it. Which options and crews a rank has may differ, so the ranks agree on them: also one whose options
+/// say that nothing is captured takes part.
+fn crew(request: &Request<'_>, mpi: &'static Mpi, comm: RawComm) -> Result<Crew, Reason> {
+    let state = State::of(request.below.library);
     // SAFETY: HDF5 has duplicated the program's communicator for us, and we were called by a thread that may call MPI.
     let newcomers = unsafe { Newcomers::new(mpi, comm, Options::default()) }.map_err(|_| Reason::NoMpi)?;
     let kept = state.take_crew(|crew| newcomers.are(&crew.ranks));
     let (id, next) = (kept.as_ref().map_or(0, |crew| crew.id), state.next_crew());
-    let mut votes = [id, !id, next];
+    let options = hash(request.config.to_string().as_bytes());
+    let foreign = !request.below.is_native();
+    let mut votes = [id, !id, next, options, !options, u64::from(foreign)];
     newcomers.allreduce(Reduce::Max, &mut votes).map_err(|_| Reason::NoMpi)?;
-    let [most, least, next] = votes;
+    let [most, least, next, most_options, least_options, foreign] = votes;
     state.crew_made(next);
+    let refusal = if most_options != !least_options {
+        Some(Reason::OptionsDiffer)
+    } else if request.config.mode == Mode::Off {
+        Some(Reason::Off)
+    } else {
+        (foreign != 0).then_some(Reason::ConnectorBelow)
+    };
+    if let Some(reason) = refusal {
+        kept.into_iter().for_each(|crew| state.keep_crew(crew));
+        newcomers.leave().map_err(|_| Reason::NoMpi)?;
+        return Err(reason);
+    }
     match kept {
         Some(kept) if most == !least => {
             newcomers.leave().map_err(|_| Reason::NoMpi)?;
@@ -121,10 +130,8 @@ fn communicator(library: &'static Library, fapl: hid_t) -> Option<RawComm> {
 pub fn collective_metadata(library: &'static Library, list: hid_t) -> bool {
     let mut together = false;
     let Some(parallel) = library.parallel.as_ref() else { return false };
-    error::quietly(library, || {
-        // SAFETY: HDF5 checks the identifier; a place to write to.
-        unsafe { (parallel.H5Pget_all_coll_metadata_ops)(list, &mut together) }
-    });
+    // SAFETY: HDF5 checks the identifier; a place to write to.
+    error::quietly(library, || unsafe { (parallel.H5Pget_all_coll_metadata_ops)(list, &mut together) });
     together
 }
 
@@ -177,18 +184,13 @@ impl Votes {
         ranks: &dyn Transport,
         config: &Config,
     ) -> Result<Result<Together, Reason>, sago_mpi::Error> {
-        let options = hash(config.to_string().as_bytes());
         let window = config.window_bytes.unwrap_or_else(|| window_bytes(ranks.size()));
-        let process = hash(format!("{} {}", node_name(), std::process::id()).as_bytes());
         let yes = [self.storage, self.number, self.known, !self.known].map(u64::from);
-        let mut least = [yes[0], yes[1], yes[2], yes[3], options, !options, window];
+        let mut least = [yes[0], yes[1], yes[2], yes[3], window];
         ranks.allreduce(Reduce::Min, &mut least)?;
-        let mut group = [process];
+        let mut group = [process_hash()];
         ranks.allreduce(Reduce::Sum, &mut group)?;
-        let [storage, number, known, new, options, inverse, window_bytes] = least;
-        if options != !inverse {
-            return Ok(Err(Reason::OptionsDiffer));
-        }
+        let [storage, number, known, new, window_bytes] = least;
         // Either the file was open on all ranks, or on none.
         if number == 0 || known == new || (storage == 0 && new == 1) {
             return Ok(Err(Reason::NoSuchFile));
@@ -199,17 +201,25 @@ impl Votes {
 
 /// An eighth of the node's memory, divided among as many ranks as there are processors or ranks.
 fn window_bytes(ranks: usize) -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total =
-        text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok());
-    let total_bytes = total.map_or(WINDOW_BYTES_MIN, |kib: u64| kib << 10);
-    let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
+    static NODE: OnceLock<(u64, usize)> = OnceLock::new();
+    let (total_bytes, processors) = *NODE.get_or_init(|| {
+        let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next());
+        let total_kib: Option<u64> = total.and_then(|kib| kib.parse().ok());
+        let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
+        (total_kib.map_or(WINDOW_BYTES_MIN, |kib| kib << 10), processors)
+    });
     let sharers = ranks.min(processors.max(4)) as u64;
     (total_bytes / 8 / sharers).clamp(WINDOW_BYTES_MIN, WINDOW_BYTES_MAX)
 }
 
-fn node_name() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+/// Differs from process to process, on any node.
+fn process_hash() -> u64 {
+    static PROCESS: OnceLock<u64> = OnceLock::new();
+    *PROCESS.get_or_init(|| {
+        let node = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        hash(format!("{node} {}", std::process::id()).as_bytes())
+    })
 }
 
 /// FNV-1a.

@@ -47,7 +47,7 @@ const PLIST: hid_t = 2;
 /// The arrays of `call` are as long as each other and hold what HDF5 passes to a write.
 pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     // SAFETY: the caller's promise.
-    let Some(targets) = (unsafe { Targets::of(call) }) else { return Ok(Route::Native) };
+    let Some(targets) = (unsafe { Targets::of(call, true) }) else { return Ok(Route::Native) };
     let collective = call.is_collective();
     let facts = match targets.facts() {
         Ok(_) if !targets.file.writable => Err(Reason::ReadOnly),
@@ -100,13 +100,19 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
 /// # Safety
 /// As for [`write`], of a read.
 pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
-    // SAFETY: the caller's promise.
-    let Some(targets) = (unsafe { Targets::of(call) }) else { return Ok(Route::Native) };
     let collective = call.is_collective();
+    // SAFETY: the caller's promise.
+    let Some(targets) = (unsafe { Targets::of(call, collective) }) else { return Ok(Route::Native) };
     targets.settle_before(collective)?;
+    if !collective {
+        return Ok(Route::Native);
+    }
     let facts = match targets.facts() {
-        Ok(facts) if collective => facts,
-        _ => return Ok(Route::Native),
+        Ok(facts) => facts,
+        Err(reason) => {
+            State::of(call.library).passed(reason);
+            return Ok(Route::Native);
+        }
     };
     let file = &targets.file;
     let total = facts.iter().map(|facts| facts.bytes).sum();
@@ -123,10 +129,15 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
         Err(_) => Vec::new(),
     };
     let taken = file.read_together(&mut reads, total)?;
-    if prepared.is_ok() && taken == Taken::All {
-        call.note_mode(true, facts.iter().any(|facts| facts.is_chunked()))?;
-        return Ok(Route::Done);
-    }
+    let reason = match (&prepared, taken) {
+        (Err(reason), _) => *reason,
+        (_, Taken::NotConverted) => Reason::Conversion,
+        (Ok(_), Taken::All) => {
+            call.note_mode(true, facts.iter().any(|facts| facts.is_chunked()))?;
+            return Ok(Route::Done);
+        }
+    };
+    State::of(call.library).passed(reason);
     Ok(Route::Alone)
 }
 
@@ -139,18 +150,25 @@ struct Targets {
 }
 
 impl Targets {
-    /// `None` if no dataset belongs to a captured file.
+    /// `None` if no dataset belongs to a captured file. Why others do not is counted if the call counts.
     ///
     /// # Safety
     /// The call's wrappers are live.
-    unsafe fn of(call: &Call<'_>) -> Option<Self> {
+    unsafe fn of(call: &Call<'_>, counts: bool) -> Option<Self> {
         let mut datasets = Vec::with_capacity(call.wrappers.len());
         for wrapper in call.wrappers {
             // SAFETY: the caller's promise.
-            match unsafe { Wrapper::role(*wrapper) } {
-                Role::Dataset(open) => datasets.push(Arc::clone(&open.dataset)),
-                Role::Passed(reason) => State::of(call.library).passed(reason),
-                Role::File(_) | Role::None => {}
+            let reason = match unsafe { Wrapper::role(*wrapper) } {
+                Role::Dataset(open) => {
+                    datasets.push(Arc::clone(&open.dataset));
+                    continue;
+                }
+                Role::Passed(reason) => Some(reason),
+                // SAFETY: the caller's promise.
+                Role::File(_) | Role::None => unsafe { Wrapper::parts(*wrapper) }.1.refusal(),
+            };
+            if let Some(reason) = reason.filter(|_| counts) {
+                State::of(call.library).passed(reason);
             }
         }
         let file = Arc::clone(&datasets.first()?.file);

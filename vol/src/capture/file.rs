@@ -7,6 +7,7 @@
 use super::crew::Crew;
 use super::dataset::Dataset;
 use super::overlap;
+use super::provoke;
 use super::reason::Reason;
 use super::stream::{Incoming, Outgoing, Scratch};
 use super::window::Waiting;
@@ -15,7 +16,7 @@ use sago_core::config::Mode;
 use sago_core::cost::Calibration;
 use sago_core::declare::{Declaration, Declared, Direction};
 use sago_core::extent::{Cursor, Run};
-use sago_exec::{Lent, Session, Setting};
+use sago_exec::{Lent, Session, Setting, contain};
 use sago_hdf5::{Error, Library};
 use sago_mpi::{Reduce, Transport};
 use sago_storage::Storage;
@@ -258,7 +259,8 @@ impl CapturedFile {
         let mark = work.crew.window.mark();
         for write in writes {
             let bytes = write.bytes.left();
-            if write.bytes.fill(work.crew.window.spare(bytes), &mut work.scratch).is_err() {
+            let filled = filled(|| write.bytes.fill(work.crew.window.spare(bytes), &mut work.scratch));
+            if !filled {
                 work.crew.window.cut(mark);
                 return Ok(Taken::NotConverted);
             }
@@ -327,38 +329,44 @@ impl CapturedFile {
         first: bool,
         mut taken: Taken,
     ) -> Result<Taken, Error> {
-        let mut declaration = Declaration::new(Direction::Read);
         let mut into: Vec<&mut [u8]> = Vec::new();
         let mut steps = vec![0; reads.len()];
         self.checked(work, EVERYBODY, |work| work.session(EVERYBODY).map(|_| ()))?;
         let Work { crew: Crew { window, together, .. }, scratch, .. } = &mut *work;
         let mut room = window.spare(window.room());
-        for ((read, runs), step) in reads.iter_mut().zip(places).zip(&mut steps) {
-            match &mut read.direct {
-                Some(direct) if first => {
-                    declaration.variable(read.runs.iter().copied());
-                    into.push(std::mem::take(direct));
-                }
-                Some(_) => {}
-                None if taken == Taken::NotConverted => {}
-                None => {
-                    *step = read.bytes.step(room.len() as u64);
-                    let mut pieces = Vec::new();
-                    runs.take_all(*step, |run| pieces.push(run));
-                    declaration.variable(pieces);
-                    let (place, rest) = std::mem::take(&mut room).split_at_mut(*step as usize);
-                    (room, _) = (rest, into.push(place));
+        let declared = contain(|| {
+            provoke::point("declare");
+            let mut declaration = Declaration::new(Direction::Read);
+            for ((read, runs), step) in reads.iter_mut().zip(places).zip(&mut steps) {
+                match &mut read.direct {
+                    Some(direct) if first => {
+                        declaration.variable(read.runs.iter().copied());
+                        into.push(std::mem::take(direct));
+                    }
+                    Some(_) => {}
+                    None if taken == Taken::NotConverted => {}
+                    None => {
+                        *step = read.bytes.step(room.len() as u64);
+                        let mut pieces = Vec::new();
+                        runs.take_all(*step, |run| pieces.push(run));
+                        declaration.variable(pieces);
+                        let (place, rest) = std::mem::take(&mut room).split_at_mut(*step as usize);
+                        (room, _) = (rest, into.push(place));
+                    }
                 }
             }
-        }
-        let session = together.as_mut().ok_or(sago_exec::Error::Garbled);
-        let fetched =
-            session.and_then(|session| session.fetch(declaration.finish(), &mut sago_exec::Taken::new(into)));
+            Ok(declaration.finish())
+        });
+        let fetched = match (together.as_mut(), declared) {
+            (Some(session), Ok(declared)) => session.fetch(declared, &mut sago_exec::Taken::new(into)),
+            (Some(session), Err(error)) => Err(session.decline(&error.to_string())),
+            (None, _) => Err(sago_exec::Error::Garbled),
+        };
         let mut arrived = window.spare(window.room());
         for (read, step) in reads.iter_mut().zip(steps) {
             let (place, rest) = std::mem::take(&mut arrived).split_at_mut(step as usize);
             arrived = rest;
-            if fetched.is_ok() && step > 0 && read.bytes.put(place, scratch).is_err() {
+            if fetched.is_ok() && step > 0 && !filled(|| read.bytes.put(place, scratch)) {
                 taken = Taken::NotConverted;
             }
         }
@@ -430,12 +438,26 @@ impl CapturedFile {
             let Work { crew: Crew { ranks, together, alone, window, .. }, epoch, compared, .. } = work;
             let lent = lent.iter().map(|(runs, bytes)| Waiting { runs, bytes, epoch: *epoch });
             let writes: Vec<Waiting<'_>> = window.writes().chain(lent).collect();
-            let declared = declare(writes.iter());
+            let declared = contain(|| Ok(declare(writes.iter())));
             let session = if with == With::Nobody { alone } else { together };
             let Some(session) = session else { return Err(sago_exec::Error::Garbled) };
-            if let With::Everybody { .. } = with
-                && let Some((first, last)) = overlap::epochs(ranks, &writes, &declared, compared)?
-            {
+            let mut order = None;
+            if let With::Everybody { .. } = with {
+                // A rank that has failed by itself takes part with nothing, so that the others hear of it.
+                let nothing = declare([].iter());
+                let ordered = match &declared {
+                    Ok(declared) => overlap::epochs(ranks, &writes, declared, compared),
+                    Err(_) => overlap::epochs(ranks, &[], &nothing, &mut None),
+                };
+                order = match (&declared, ordered) {
+                    (_, Err(lost @ sago_exec::Error::Ranks(_))) => return Err(lost),
+                    (Err(error), _) => return Err(session.decline(&error.to_string())),
+                    (_, Err(error)) => return Err(session.decline(&error.to_string())),
+                    (_, Ok(order)) => order,
+                };
+            }
+            let declared = declared?;
+            if let Some((first, last)) = order {
                 for epoch in first..=last {
                     let some = || writes.iter().filter(|write| write.epoch == epoch);
                     session.commit(declare(some()), &Lent::new(some().map(|write| write.bytes)))?;
@@ -469,7 +491,17 @@ impl CapturedFile {
     }
 }
 
+/// Whether a conversion came to its end. If not, by an error or by a panic, HDF5 does it.
+fn filled<E>(convert: impl FnOnce() -> Result<(), E>) -> bool {
+    contain(|| {
+        provoke::point("convert");
+        Ok(convert().is_ok())
+    })
+    .unwrap_or(false)
+}
+
 fn declare<'w>(writes: impl Iterator<Item = &'w Waiting<'w>>) -> Declared {
+    provoke::point("declare");
     let mut declaration = Declaration::new(Direction::Write);
     for write in writes {
         declaration.variable(write.runs.iter().copied());
@@ -506,7 +538,7 @@ impl Work {
         if bytes == 0 {
             return Taken::All;
         }
-        if write.bytes.fill(self.crew.window.spare(bytes), &mut self.scratch).is_err() {
+        if !filled(|| write.bytes.fill(self.crew.window.spare(bytes), &mut self.scratch)) {
             return Taken::NotConverted;
         }
         let mut taken = Vec::new();

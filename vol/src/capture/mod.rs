@@ -13,7 +13,6 @@ mod facts;
 mod file;
 mod open;
 mod overlap;
-#[cfg(feature = "provoke")]
 mod provoke;
 mod reason;
 mod stream;

@@ -2,6 +2,7 @@
 
 use super::crew::Crew;
 use super::file::{CapturedFile, Opening};
+use super::provoke;
 use super::reason::Reason;
 use crate::below::Below;
 use crate::state::State;
@@ -10,7 +11,7 @@ use sago_core::plan::StorageFacts;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Library, error};
 use sago_mpi::{Mpi, Newcomers, Options, RawComm, Reduce, Transport};
-use sago_storage::{Access, FileSystem, PosixFile, Storage};
+use sago_storage::{Access, FileSystem, PosixFile};
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -68,7 +69,7 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
         collective_metadata: collective_metadata(library, request.fapl),
         writable: request.writable,
         group: together.group,
-        storage: storage_of(storage, crew.ranks.rank()),
+        storage: provoke::storage(storage, crew.ranks.rank()),
     };
     let file = Arc::new(CapturedFile::new(opening, crew));
     State::of(library).add_file(&file);
@@ -245,15 +246,4 @@ fn facts(ranks: &dyn Transport, path: &Path) -> Result<StorageFacts, sago_mpi::E
         stripe_bytes: Some(number(0)).filter(|bytes| *bytes > 0),
         targets: targets.filter(|count| *count > 0),
     })
-}
-
-#[cfg(not(feature = "provoke"))]
-fn storage_of(file: PosixFile, _rank: usize) -> Arc<dyn Storage> {
-    Arc::new(file)
-}
-
-/// For the tests of what happens when storage fails: see [`super::provoke`].
-#[cfg(feature = "provoke")]
-fn storage_of(file: PosixFile, rank: usize) -> Arc<dyn Storage> {
-    super::provoke::storage(file, rank)
 }

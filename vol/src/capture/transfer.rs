@@ -3,12 +3,14 @@
 use super::dataset::Dataset;
 use super::facts::Facts;
 use super::file::{CapturedFile, Read, Taken, Write};
+use super::provoke;
 use super::reason::Reason;
 use super::stream::{Conversion, Incoming, Memory, Outgoing};
 use crate::below::{Role, Wrapper};
 use crate::state::State;
 use sago_core::config::Mode;
 use sago_core::extent::Run;
+use sago_exec::contain;
 use sago_hdf5::kind::{Change, Kind, Part};
 use sago_hdf5::library::ParallelFunctions;
 use sago_hdf5::sys::*;
@@ -65,12 +67,12 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     let file = &targets.file;
     let total = facts.iter().map(|facts| facts.bytes).sum();
     // SAFETY: the caller's promise.
-    let prepared = unsafe {
+    let prepared = contained(|| unsafe {
         call.prepare(&facts, |kind, memory_kind| {
             let parts = kind.parts_from(memory_kind).ok().flatten();
             parts.filter(|parts| parts.iter().all(|part| part.len * 2 <= file.window_bytes()))
         })
-    };
+    });
     let mut writes = match &prepared {
         Ok(prepared) => prepared.iter().flat_map(|one| one.writes(call)).collect(),
         Err(_) => Vec::new(),
@@ -117,13 +119,13 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     let file = &targets.file;
     let total = facts.iter().map(|facts| facts.bytes).sum();
     // SAFETY: the caller's promise.
-    let prepared = unsafe {
+    let prepared = contained(|| unsafe {
         call.prepare(&facts, |kind, memory_kind| {
             let change = kind.change_to(memory_kind).ok().flatten()?;
             let len = kind.bytes() as u64;
             (len * 2 <= file.window_bytes()).then(|| vec![Part { offset: 0, len, change }])
         })
-    };
+    });
     let mut reads = match &prepared {
         Ok(prepared) => prepared.iter().flat_map(|one| one.reads(call)).collect(),
         Err(_) => Vec::new(),
@@ -139,6 +141,15 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     };
     State::of(call.library).passed(reason);
     Ok(Route::Alone)
+}
+
+/// This rank's part, or why HDF5 must do it: also after a panic, since the others count on us in what follows.
+fn contained<T>(prepare: impl FnOnce() -> Result<T, Reason>) -> Result<T, Reason> {
+    let prepared = contain(|| {
+        provoke::point("prepare");
+        Ok(prepare())
+    });
+    prepared.unwrap_or(Err(Reason::Unknown))
 }
 
 /// The datasets of a call, all of one captured file.

@@ -374,10 +374,14 @@ impl Drive<'_, '_> {
         let start = Instant::now();
         let place = |extent: &BufferExtent| extent.buffer as usize..(extent.buffer + extent.len) as usize;
         let (storage, shift, pack) = (&**self.storage, self.shift, &mut *self.pack);
+        let buffer_bytes =
+            usize::try_from(self.prepared.plan.frame.settings.buffer_bytes).unwrap_or(usize::MAX);
         let result = match &mut self.memory {
             Memory::Lent(memory) => {
                 let bytes = straight(work.blocks(self.declared, window), memory);
                 if bytes.is_none() {
+                    // Not before: most ranks that write directly pack nothing.
+                    pack.resize(pack.len().max(buffer_bytes), 0);
                     tiles::for_each(work.blocks(self.declared, window), |blocks| {
                         let from = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
                         copy::scatter(room(pack, blocks)?, blocks.len as usize, blocks.stride as usize, from);
@@ -395,6 +399,7 @@ impl Drive<'_, '_> {
                     .try_for_each(|e| store::write(storage, e.file.wrapping_add(shift), &bytes[place(e)]))
             }
             Memory::Taken(memory) => {
+                pack.resize(pack.len().max(buffer_bytes), 0);
                 let mut packed = Packed { pack, extents: &extents, shift };
                 let result = store::read_all(storage, &mut packed, self.scratch);
                 tiles::for_each(work.blocks(self.declared, window), |blocks| {

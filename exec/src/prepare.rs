@@ -67,9 +67,13 @@ impl Prepared {
         self.slots[area as usize][part as usize]
     }
 
-    /// How many pairs of buffers the busiest aggregator needs.
-    pub fn slots_max(&self) -> usize {
-        self.slots.iter().flatten().max().map_or(0, |slot| slot + 1)
+    /// How many pairs of buffers each aggregator needs.
+    pub fn slots_by_rank(&self) -> BTreeMap<Rank, usize> {
+        let parts = self.plan.areas.iter().flat_map(|area| &area.parts);
+        parts.fold(BTreeMap::new(), |mut slots, part| {
+            *slots.entry(part.rank).or_default() += 1;
+            slots
+        })
     }
 
     /// The other ranks that this one has bytes for, or from; some of them more than once.

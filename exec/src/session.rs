@@ -216,15 +216,15 @@ impl Session {
     /// Buffers for a plan, and a thread that stores them. Every rank knows what all need, so on a node all grow, or none.
     fn make_room(&mut self, prepared: &Prepared) -> Result<(), Error> {
         let buffer_bytes = usize::try_from(prepared.plan.frame.settings.buffer_bytes).unwrap_or(usize::MAX);
-        let needed = Room { slots: prepared.slots_max(), buffer_bytes };
+        let slots = prepared.slots_by_rank();
+        let near = self.local.iter().enumerate().filter(|(_, number)| number.is_some());
+        let slots = near.map(|(rank, _)| slots.get(&Rank(rank as u32)).copied().unwrap_or(0)).collect();
+        let needed = Room { slots, buffer_bytes };
         let has = self.arena.as_ref().map(Arena::room);
-        let wanted = has.unwrap_or_default().union(needed);
-        if has != Some(wanted) {
+        let wanted = has.map_or_else(|| needed.clone(), |has| has.union(&needed));
+        if has != Some(&wanted) {
             self.arena = None;
             self.arena = Some(Arena::new(&*self.node, wanted, self.local.clone())?);
-        }
-        if !prepared.schedule.own.is_empty() {
-            self.pack.resize(self.pack.len().max(buffer_bytes), 0);
         }
         if self.writer.is_none() && !prepared.schedule.duties.is_empty() {
             self.writer = Some(Writer::new()?);
@@ -283,7 +283,7 @@ impl Session {
 
     /// The memory that this rank holds for the session: its buffers, and what lies between it and other nodes.
     pub fn memory_bytes(&self) -> usize {
-        let arena = self.arena.as_ref().map_or(0, |arena| arena.room().bytes());
+        let arena = self.arena.as_ref().map_or(0, Arena::memory_bytes);
         arena + self.far.as_ref().map_or(0, Far::memory_bytes) + self.pack.capacity()
     }
 

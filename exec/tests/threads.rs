@@ -71,6 +71,22 @@ fn very_many_tiny_extents() {
     }
 }
 
+#[test]
+fn only_aggregators_hold_buffers() {
+    let storage: Arc<dyn Storage> = Arc::new(Memory::default());
+    let held = |exchange| {
+        let run =
+            |t: &dyn sago_mpi::Transport| suite::extremes::held(t, Arc::clone(&storage), exchange, &|| 0);
+        let held = threads::run(4, Options::default(), run);
+        held.into_iter().map(|held| held.unwrap().0 >> 20).collect::<Vec<u64>>()
+    };
+    let mut aggregated = held("aggregate");
+    aggregated.sort_unstable();
+    assert_eq!(aggregated, [0, 0, 0, 4]);
+    // Here every rank packs its own blocks.
+    assert_eq!(held("direct"), [2; 4]);
+}
+
 /// Anywhere in a commit or a fetch.
 #[cfg(feature = "provoke")]
 #[test]

@@ -6,6 +6,7 @@ mod suite;
 
 mod killed;
 mod large;
+mod memory;
 mod placed;
 
 use sago_mpi::{Mpi, MpiRanks, Options, RawComm, Transport};
@@ -82,6 +83,7 @@ fn test(t: &dyn Transport, args: &[String]) -> Result<String, String> {
         }
         "tiny" => suite::extremes::tiny(t, empty(t, file)?, number(args, "count").unwrap_or(200_000))
             .map(|()| "ok 1 seeds".to_owned()),
+        "memory" => memory::one_pair_of_buffers(t, empty(t, file)?),
         "large" => large::commit_and_fetch(t).map(|()| "ok 1 seeds".to_owned()),
         "killed" => killed::commit_until(t, empty(t, file)?, number(args, "victim").unwrap_or(0)),
         "placed" => {

@@ -126,6 +126,7 @@ impl Program {
             self.case(4, "panics", &[every, "nodes-of=2", "messages"], log);
             self.case(4, "panics", &[every, "nodes-of=1"], log);
         }
+        self.case(4, "memory", &[], log);
         self.case(4, "tiny", &["count=20000"], log);
     }
 

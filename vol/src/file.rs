@@ -7,7 +7,7 @@ use crate::forward::{Outcome, Request, counted, forward, forward_close, wrap_req
 use crate::info::Info;
 use crate::op::Op;
 use crate::state::State;
-use sago_core::config::Config;
+use sago_core::config::Layers;
 use sago_hdf5::handle::PropertyList;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, Library, error, guard};
@@ -249,17 +249,19 @@ unsafe fn open_by_fapl(
     request: Request,
     call: impl FnOnce(&H5VL_class_t, hid_t) -> Option<*mut c_void>,
 ) -> *mut c_void {
-    let mut config = None;
+    let mut options = None;
     // SAFETY: the caller's promise.
-    let wrapper = unsafe { forward_by_fapl(slot, op, fapl, request, &mut config, call) };
-    let Some(config) = config.filter(|_| !wrapper.is_null()) else { return wrapper };
+    let wrapper = unsafe { forward_by_fapl(slot, op, fapl, request, &mut options, call) };
+    let Some(options) = options.filter(|_| !wrapper.is_null()) else { return wrapper };
     // SAFETY: the caller's promise.
     let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
     let writable = flags & H5F_ACC_RDWR != 0;
     // SAFETY: a live wrapper, just made.
     unsafe {
         let (_, below) = Wrapper::parts(wrapper);
-        let request = capture::Request { below: &below, config: &config, name: &name, writable, fapl };
+        let config = options.config();
+        let request =
+            capture::Request { below: &below, config, options: &options, name: &name, writable, fapl };
         capture::file_opened(wrapper, &request);
     }
     wrapper
@@ -275,13 +277,13 @@ unsafe fn forward_by_fapl<T: Outcome>(
     op: Op,
     fapl: hid_t,
     request: Request,
-    used: &mut Option<Config>,
+    used: &mut Option<Layers>,
     call: impl FnOnce(&H5VL_class_t, hid_t) -> Option<T>,
 ) -> T {
     let Some(library) = Library::in_slot(slot) else { return T::FAILURE };
     counted(library, op, || {
         let (below, fapl): (Arc<Below>, PropertyList) =
-            Below::open(library, used.insert(Info::config(library, fapl)?), fapl)?;
+            Below::open(library, used.insert(Info::layers(library, fapl)?).config(), fapl)?;
         let outcome = call(below.class(), fapl.id()).ok_or(Error::NoMethod)?;
         // SAFETY: the caller's promise.
         unsafe { wrap_request(request, &below) };

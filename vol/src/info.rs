@@ -33,12 +33,7 @@ pub struct Info {
 }
 
 impl Info {
-    /// The options in force for files opened with the list `fapl`.
-    pub fn config(library: &'static Library, fapl: hid_t) -> Result<Config, Error> {
-        Ok(Self::layers(library, fapl)?.config().clone())
-    }
-
-    /// The same with where each came from.
+    /// The options in force for files opened with the list `fapl`, and where each came from.
     pub fn layers(library: &'static Library, fapl: hid_t) -> Result<Layers, Error> {
         let mut info: *mut c_void = ptr::null_mut();
         // SAFETY: `info` is a place to write to; HDF5 checks the identifier and makes a copy with `copy`.

@@ -27,6 +27,8 @@ pub struct State {
     default_list: AtomicI64,
     /// Whether a dataset has been captured since HDF5 was opened.
     awake: AtomicBool,
+    /// What has been said once.
+    said: Mutex<BTreeSet<String>>,
 }
 
 /// Groups of ranks kept for their next file.
@@ -48,11 +50,17 @@ impl State {
             crews_made: AtomicU64::new(0),
             default_list: AtomicI64::new(0),
             awake: AtomicBool::new(false),
+            said: Mutex::new(BTreeSet::new()),
         }
     }
 
     pub fn of(library: &Library) -> &'static Self {
         &STATES[library.slot()]
+    }
+
+    /// Whether this has not been said before.
+    pub fn is_news(&self, text: &str) -> bool {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned())
     }
 
     pub fn count(&self, op: Op) {

@@ -20,12 +20,20 @@ pub fn messages(t: &dyn Transport) -> Check {
 pub fn alarms(t: &dyn Transport) -> Check {
     let partners = partners(t);
     let lanes: Box<dyn Mail> = Box::new(Lanes::new(t, &partners, RECORD_BYTES).map_err(text)?);
-    for mut mail in [lanes, t.letters(&partners, RECORD_BYTES).map_err(text)?] {
+    let mut ways = vec![lanes];
+    // Where all meet in shared memory, nobody lets MPI do its work meanwhile.
+    if !t.one_node() {
+        ways.push(t.letters(&partners, RECORD_BYTES).map_err(text)?);
+    }
+    for mut mail in ways {
         for (victim, full) in [(0, false), (t.size() - 1, true), (0, true)] {
-            let near = partners.contains(&victim);
+            let (near, mut sent) = (partners.contains(&victim), 0);
             if t.rank() == victim {
+                // Messages of MPI may always find room.
                 for &to in &partners {
-                    while full && mail.send(to, &[1; RECORD_BYTES]).map_err(text)? {}
+                    while full && sent < RECORDS && mail.send(to, &[1; RECORD_BYTES]).map_err(text)? {
+                        sent += 1;
+                    }
                 }
                 mail.push().map_err(text)?;
                 mail.alarm().map_err(text)?;

@@ -11,6 +11,7 @@ mod crew;
 mod dataset;
 mod facts;
 mod file;
+mod hints;
 mod open;
 mod overlap;
 mod provoke;

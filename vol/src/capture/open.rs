@@ -2,11 +2,12 @@
 
 use super::crew::Crew;
 use super::file::{CapturedFile, Opening};
+use super::hints;
 use super::provoke;
 use super::reason::Reason;
 use crate::below::Below;
 use crate::state::State;
-use sago_core::config::{Config, Mode};
+use sago_core::config::{Config, Layers, Mode};
 use sago_core::plan::StorageFacts;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Library, error};
@@ -24,6 +25,8 @@ const WINDOW_BYTES_MIN: u64 = 4 << 20;
 pub struct Request<'r> {
     pub below: &'r Below,
     pub config: &'r Config,
+    /// The same with where each came from.
+    pub options: &'r Layers,
     pub name: &'r str,
     pub writable: bool,
     pub fapl: hid_t,
@@ -39,7 +42,13 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
     let comm = communicator(library, request.fapl).ok_or(Reason::NotMpio)?;
     // SAFETY: the handle of a library that is never unloaded.
     let mpi = unsafe { Mpi::behind(library.handle()) }.map_err(|_| Reason::NoMpi)?;
+    let mut options = request.options.clone();
+    let complaints = hints::add(library, mpi, request.fapl, &mut options);
+    let request = &Request { config: options.config(), options: &options, ..*request };
     let mut crew = crew(request, mpi, comm)?;
+    if crew.ranks.rank() == 0 {
+        hints::complain(library, &complaints);
+    }
     // SAFETY: the caller's promise.
     let number = unsafe { number(request.below, object) };
     let known = number.and_then(|number| State::of(library).file(number));

@@ -262,7 +262,6 @@ functions! {
     MPI_Win_unlock_all(Handle);
     MPI_Win_flush(c_int, Handle);
     MPI_Win_flush_all(Handle);
-    MPI_Win_flush_local_all(Handle);
     MPI_Win_sync(Handle);
     MPI_Put(*const c_void, c_int, Handle, c_int, isize, c_int, Handle, Handle);
     MPI_Get(*mut c_void, c_int, Handle, c_int, isize, c_int, Handle, Handle);

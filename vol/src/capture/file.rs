@@ -514,7 +514,7 @@ impl Work {
     fn session(&mut self, with: With) -> Result<&mut Session, sago_exec::Error> {
         let Self { crew: Crew { ranks, together, alone, config, facts, .. }, storage, .. } = self;
         let open = |ranks: &dyn Transport| {
-            let calibration = Calibration::default();
+            let calibration = Calibration::of(facts);
             let setting = Setting { config: config.clone(), storage: *facts, calibration };
             Session::open(ranks, Arc::clone(storage), setting)
         };

@@ -241,12 +241,15 @@ fn hash(bytes: &[u8]) -> u64 {
 
 /// What the file system says, as the first rank sees it: all must plan with the same facts.
 fn facts(ranks: &dyn Transport, path: &Path) -> Result<StorageFacts, sago_mpi::Error> {
-    let mut numbers = [0; 16];
+    let mut numbers = [0; 17];
     if ranks.rank() == 0
-        && let Ok(FileSystem { stripes: Some(stripes), .. }) = FileSystem::of(path)
+        && let Ok(found) = FileSystem::of(path)
     {
-        numbers[..8].copy_from_slice(&stripes.size_bytes.to_le_bytes());
-        numbers[8..].copy_from_slice(&u64::from(stripes.count.unwrap_or(0)).to_le_bytes());
+        numbers[16] = u8::from(found.in_memory());
+        if let Some(stripes) = found.stripes {
+            numbers[..8].copy_from_slice(&stripes.size_bytes.to_le_bytes());
+            numbers[8..16].copy_from_slice(&u64::from(stripes.count.unwrap_or(0)).to_le_bytes());
+        }
     }
     ranks.broadcast(0, &mut numbers)?;
     let number = |at: usize| numbers[at..at + 8].try_into().map_or(0, u64::from_le_bytes);
@@ -254,5 +257,6 @@ fn facts(ranks: &dyn Transport, path: &Path) -> Result<StorageFacts, sago_mpi::E
     Ok(StorageFacts {
         stripe_bytes: Some(number(0)).filter(|bytes| *bytes > 0),
         targets: targets.filter(|count| *count > 0),
+        in_memory: numbers[16] == 1,
     })
 }

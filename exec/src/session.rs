@@ -291,6 +291,15 @@ impl Session {
         self.stats
     }
 
+    /// Collective: gives back what MPI holds for the session, until the next commit. Some MPI libraries end a program that has
+    /// windows when it ends MPI.
+    pub fn rest(&mut self) -> Result<(), Error> {
+        let Some(far) = self.far.take() else { return Ok(()) };
+        // The next plan finds partners anew.
+        self.last = None;
+        far.close()
+    }
+
     /// Collective: gives back the memory and the group.
     pub fn close(mut self) -> Result<(), Error> {
         self.writer = None;

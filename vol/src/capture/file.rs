@@ -384,7 +384,18 @@ impl CapturedFile {
             }
             self.work()?.crew.window.clear();
         }
+        if result.is_ok() && self.handles.get() == 1 {
+            self.rest()?;
+        }
         result
+    }
+
+    /// MPI may be ended before these ranks have another file, and must not find anything of ours then. Collective.
+    fn rest(&self) -> Result<(), Error> {
+        let work = &mut *self.work()?;
+        self.checked(work, EVERYBODY, |work| {
+            work.crew.together.as_mut().map_or(Ok(()), |session| session.rest())
+        })
     }
 
     /// After one of its handles was closed: if it was the last, the ranks are free for another file.

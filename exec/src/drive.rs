@@ -19,7 +19,7 @@ use crate::writer::{Access, Writer};
 use sago_core::declare::{Declared, Direction};
 use sago_core::engine::{Action, Engine, Verdict};
 use sago_core::ids::Rank;
-use sago_core::schedule::{Blocks, BufferExtent, WindowId};
+use sago_core::schedule::{Blocks, BufferExtent, Own, WindowId};
 use sago_mpi::{Reduce, Transport, copy};
 use sago_storage::Storage;
 use std::collections::{BTreeMap, VecDeque};
@@ -52,6 +52,9 @@ pub struct Drive<'a, 'm> {
     /// How far the file offsets of this commit are from those of the plan.
     pub shift: u64,
 }
+
+/// A rank's own bytes that lie in its memory in pieces of at least this length, or that of a buffer, are stored from there, piece by piece.
+const STRAIGHT_BYTES_MIN: u64 = 64 << 10;
 
 /// What has been seen of the counters so far.
 #[derive(Default)]
@@ -326,7 +329,7 @@ impl Drive<'_, '_> {
         let layout = &self.prepared.plan.areas[window.area as usize].layout;
         let mut extents = self.prepared.schedule.duties[slot].extents(layout, window.round);
         extents.iter_mut().for_each(|extent| extent.file = extent.file.wrapping_add(self.shift));
-        self.count(&extents);
+        extents.iter().for_each(|extent| self.stats.count(extent.len));
         self.stats.rounds += 1;
         self.stats.round_bytes += extents.iter().map(|extent| extent.len).sum::<u64>();
         self.stats.round_room += self.prepared.plan.frame.settings.buffer_bytes;
@@ -365,41 +368,86 @@ impl Drive<'_, '_> {
         Ok(())
     }
 
-    /// Stores a window of this rank's own bytes: straight from its memory where they lie there as in the file, else by
-    /// way of a buffer.
+    /// Stores a window of this rank's own bytes: straight from its memory, or into it, where they are long there or lie
+    /// as in the file; else by way of a buffer.
     fn store_own(&mut self, own: u32, window: u32) -> Result<Result<(), i32>, Error> {
-        let work = &self.prepared.schedule.own[own as usize];
-        let extents: Vec<BufferExtent> = work.extents(window).collect();
-        self.count(&extents);
         let start = Instant::now();
-        let place = |extent: &BufferExtent| extent.buffer as usize..(extent.buffer + extent.len) as usize;
-        let (storage, shift, pack) = (&**self.storage, self.shift, &mut *self.pack);
-        let buffer_bytes =
-            usize::try_from(self.prepared.plan.frame.settings.buffer_bytes).unwrap_or(usize::MAX);
-        let result = match &mut self.memory {
-            Memory::Lent(memory) => {
-                let bytes = straight(work.blocks(self.declared, window), memory);
-                if bytes.is_none() {
-                    // Not before: most ranks that write directly pack nothing.
-                    pack.resize(pack.len().max(buffer_bytes), 0);
-                    tiles::for_each(work.blocks(self.declared, window), |blocks| {
-                        let from = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
-                        copy::scatter(room(pack, blocks)?, blocks.len as usize, blocks.stride as usize, from);
-                        Ok(())
-                    })?;
-                    let alone = self.sieve.filter(|_| self.ranks.size() == 1);
-                    let mut packed = Packed { pack, extents: &extents, shift };
-                    let result = store::write_all(storage, &mut packed, alone, self.scratch);
-                    self.stats.storing += start.elapsed();
-                    return Ok(result);
+        let work = &self.prepared.schedule.own[own as usize];
+        let mut blocks = work.blocks(self.declared, window);
+        let first = blocks.next();
+        let only = first.is_some_and(|first| first.count == 1) && blocks.next().is_none();
+        let least = self.prepared.plan.frame.settings.buffer_bytes.min(STRAIGHT_BYTES_MIN);
+        let long = |block: Blocks| block.len >= least;
+        let result = if only || work.blocks(self.declared, window).all(long) {
+            self.store_straight(work, window)
+        } else {
+            self.store_packed(work, window)
+        };
+        self.stats.storing += start.elapsed();
+        result
+    }
+
+    fn store_straight(&mut self, work: &Own, window: u32) -> Result<Result<(), i32>, Error> {
+        let extents: Vec<BufferExtent> = work.extents(window).collect();
+        for block in work.blocks(self.declared, window) {
+            for number in 0..block.count {
+                let (mut at, mut source) =
+                    (block.buffer + number * block.stride, block.source + number * block.len);
+                let end = at + block.len;
+                while at < end {
+                    let extent = extents.partition_point(|extent| extent.buffer <= at).checked_sub(1);
+                    let extent = &extents[extent.ok_or(Error::Garbled)?];
+                    let within = at - extent.buffer;
+                    let mut len = (end - at).min(extent.len.checked_sub(within).ok_or(Error::Garbled)?);
+                    let file = extent.file.wrapping_add(self.shift) + within;
+                    let result = match &mut self.memory {
+                        Memory::Lent(memory) if memory.stored(source) > 0 => {
+                            len = len.min(memory.stored(source));
+                            Ok(())
+                        }
+                        Memory::Lent(memory) => {
+                            self.stats.count(len);
+                            let from = memory.at(source, len).ok_or(Error::NoSuchBytes)?;
+                            store::write(&**self.storage, file, from)
+                        }
+                        Memory::Taken(memory) => {
+                            self.stats.count(len);
+                            let into = memory.at(source, len).ok_or(Error::NoSuchBytes)?;
+                            store::read(&**self.storage, file, into)
+                        }
+                    };
+                    if len == 0 {
+                        return Err(Error::Garbled);
+                    }
+                    if result.is_err() {
+                        return Ok(result);
+                    }
+                    (at, source) = (at + len, source + len);
                 }
-                let bytes = bytes.unwrap_or_default();
-                extents
-                    .iter()
-                    .try_for_each(|e| store::write(storage, e.file.wrapping_add(shift), &bytes[place(e)]))
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn store_packed(&mut self, work: &Own, window: u32) -> Result<Result<(), i32>, Error> {
+        let extents: Vec<BufferExtent> = work.extents(window).collect();
+        extents.iter().for_each(|extent| self.stats.count(extent.len));
+        let (storage, shift, pack) = (&**self.storage, self.shift, &mut *self.pack);
+        // Not before: most ranks that write directly pack nothing.
+        let room_bytes = self.prepared.plan.frame.settings.buffer_bytes;
+        pack.resize(pack.len().max(usize::try_from(room_bytes).unwrap_or(usize::MAX)), 0);
+        match &mut self.memory {
+            Memory::Lent(memory) => {
+                tiles::for_each(work.blocks(self.declared, window), |blocks| {
+                    let from = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
+                    copy::scatter(room(pack, blocks)?, blocks.len as usize, blocks.stride as usize, from);
+                    Ok(())
+                })?;
+                let alone = self.sieve.filter(|_| self.ranks.size() == 1);
+                let mut packed = Packed { pack, extents: &extents, shift };
+                Ok(store::write_all(storage, &mut packed, alone, self.scratch))
             }
             Memory::Taken(memory) => {
-                pack.resize(pack.len().max(buffer_bytes), 0);
                 let mut packed = Packed { pack, extents: &extents, shift };
                 let result = store::read_all(storage, &mut packed, self.scratch);
                 tiles::for_each(work.blocks(self.declared, window), |blocks| {
@@ -407,16 +455,9 @@ impl Drive<'_, '_> {
                     copy::gather(room(pack, blocks)?, blocks.len as usize, blocks.stride as usize, into);
                     Ok(())
                 })?;
-                result
+                Ok(result)
             }
-        };
-        self.stats.storing += start.elapsed();
-        Ok(result)
-    }
-
-    fn count(&mut self, extents: &[BufferExtent]) {
-        self.stats.requests += extents.len() as u64;
-        self.stats.stored_bytes += extents.iter().map(|extent| extent.len).sum::<u64>();
+        }
     }
 }
 
@@ -487,12 +528,6 @@ fn accept(coming: &mut VecDeque<Blocks>, mut bytes: &[u8], memory: &mut Taken<'_
         memory.at(now.source, now.bytes()).ok_or(Error::NoSuchBytes)?.copy_from_slice(from);
     }
     Ok(())
-}
-
-/// The window's bytes where they are, if they lie in the rank's memory as they do in the buffer: one block at its start.
-fn straight<'m>(mut blocks: impl Iterator<Item = Blocks>, memory: &Lent<'m>) -> Option<&'m [u8]> {
-    let first = blocks.next().filter(|first| first.count == 1 && first.buffer == 0)?;
-    if blocks.next().is_some() { None } else { memory.at(first.source, first.len) }
 }
 
 /// The part of the buffer that some blocks span.

@@ -1,10 +1,13 @@
 //! The memory that a caller lends for a commit or a fetch. Each variable's bytes are one slice; one after another they are
 //! the rank's stream, in which the schedule names places.
 
+use std::ops::Range;
+
 /// What a rank writes.
 #[derive(Debug)]
 pub struct Lent<'a> {
     slices: Vec<(u64, &'a [u8])>,
+    stored: Vec<Range<u64>>,
 }
 
 /// Where a rank's bytes are to be read into.
@@ -21,11 +24,25 @@ impl<'a> Lent<'a> {
             start += slice.len() as u64;
             (at, slice)
         };
-        Self { slices: variables.into_iter().map(place).filter(|(_, slice)| !slice.is_empty()).collect() }
+        let slices = variables.into_iter().map(place).filter(|(_, slice)| !slice.is_empty()).collect();
+        Self { slices, stored: Vec::new() }
+    }
+
+    /// Says which parts of the stream are in the file already, in order and apart from each other: where a rank writes its
+    /// own bytes straight from this memory, it leaves them out.
+    pub fn except(mut self, stored: Vec<Range<u64>>) -> Self {
+        self.stored = stored;
+        self
     }
 
     pub fn bytes(&self) -> u64 {
         self.slices.last().map_or(0, |(start, slice)| start + slice.len() as u64)
+    }
+
+    /// How many bytes from `source` on are in the file already.
+    pub fn stored(&self, source: u64) -> u64 {
+        let number = self.stored.partition_point(|range| range.end <= source);
+        self.stored.get(number).filter(|range| range.start <= source).map_or(0, |range| range.end - source)
     }
 
     /// `len` bytes from `source` on; they lie in one variable.

@@ -287,6 +287,11 @@ impl Session {
         arena + self.far.as_ref().map_or(0, Far::memory_bytes) + self.pack.capacity()
     }
 
+    /// Whether this rank wrote its bytes itself in the last commit.
+    pub fn was_direct(&self) -> Option<bool> {
+        self.last.as_ref().map(|last| !last.prepared.schedule.own.is_empty())
+    }
+
     pub fn stats(&self) -> Stats {
         self.stats
     }

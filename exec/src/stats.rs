@@ -38,6 +38,12 @@ impl Stats {
         if self.round_room == 0 { 0.0 } else { self.round_bytes as f64 / self.round_room as f64 }
     }
 
+    /// A storage request of so many bytes.
+    pub(crate) fn count(&mut self, bytes: u64) {
+        self.requests += 1;
+        self.stored_bytes += bytes;
+    }
+
     /// Runs `work` and adds its time to the part of the statistics that `part` picks.
     pub(crate) fn time<T>(&mut self, part: fn(&mut Self) -> &mut Duration, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();

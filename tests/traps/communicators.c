@@ -115,3 +115,31 @@ CASE(ranks_with_different_options)
     use_with_options("mode=immediate window=64KiB");
     use("f.h5", MPI_COMM_WORLD, true);
 }
+
+/* Some ranks remove a link from a file of their own; that is nothing to the others, who have another file open with them. */
+CASE(part_removes_beside_all)
+{
+    hid_t    file = make_file("all.h5"), d = make_ints(file, "d", (hsize_t)(EACH * nranks), H5P_DEFAULT);
+    MPI_Comm some;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2 ? MPI_UNDEFINED : 0, rank, &some);
+    write_ints(d, (hsize_t)(EACH * rank), EACH, 80, collective());
+    OK(H5Fflush(file, H5F_SCOPE_GLOBAL));
+    if (some != MPI_COMM_NULL) {
+        hid_t fapl = on(some);
+        hid_t part = ID(H5Fcreate("part.h5", H5F_ACC_TRUNC, H5P_DEFAULT, fapl));
+        hid_t gone = make_ints(part, "gone", EACH, H5P_DEFAULT);
+        OK(H5Ldelete(part, "gone", H5P_DEFAULT));
+        write_ints(gone, 0, rank ? 0 : EACH, 90, collective());
+        OK(H5Dclose(gone));
+        OK(H5Fclose(part));
+        H5Pclose(fapl);
+        MPI_Comm_free(&some);
+    }
+    hid_t e = make_ints(file, "e", (hsize_t)(EACH * nranks), H5P_DEFAULT);
+    write_ints(e, (hsize_t)(EACH * rank), EACH, 100, collective());
+    expect_ints(d, 0, (hsize_t)(EACH * nranks), 80, collective(), "d");
+    OK(H5Dclose(d));
+    OK(H5Dclose(e));
+    OK(H5Fclose(file));
+    expect_in_file("all.h5", "e", 0, (hsize_t)(EACH * nranks), 100);
+}

@@ -8,7 +8,6 @@ use sago_hdf5::Error;
 use sago_hdf5::sys::*;
 use std::ffi::{c_char, c_void};
 use std::slice;
-use std::sync::Arc;
 
 pub const CLASS: H5VL_dataset_class_t = H5VL_dataset_class_t {
     create: Some(create),
@@ -83,7 +82,7 @@ unsafe extern "C" fn read(
             match capture::read(&call)? {
                 Route::Done => Ok(0),
                 Route::Native => Ok(native()),
-                Route::Alone => call.alone(native),
+                Route::Alone(then_meet) => call.alone(then_meet, native),
             }
         })
     }
@@ -113,7 +112,7 @@ unsafe extern "C" fn write(
             match capture::write(&call)? {
                 Route::Done => Ok(0),
                 Route::Native => Ok(native()),
-                Route::Alone => call.alone(native),
+                Route::Alone(then_meet) => call.alone(then_meet, native),
             }
         })
     }
@@ -199,9 +198,7 @@ unsafe extern "C" fn specific(
     unsafe {
         forward(Op::DatasetSpecific, wrapper, request, |class, object| {
             let specific = class.dataset_cls.specific.ok_or(Error::NoMethod)?;
-            let Role::Dataset(open) = role else { return Ok(specific(object, args, dxpl, request)) };
-            let dataset = Arc::clone(&open.dataset);
-            drop(open);
+            let Role::Dataset(dataset) = role else { return Ok(specific(object, args, dxpl, request)) };
             if operation != H5VL_dataset_specific_t_H5VL_DATASET_REFRESH {
                 dataset.file.settle()?;
             }
@@ -225,10 +222,10 @@ unsafe extern "C" fn optional(
     unsafe {
         forward(Op::DatasetOptional, wrapper, request, |class, object| {
             let optional = class.dataset_cls.optional.ok_or(Error::NoMethod)?;
-            if let Role::Dataset(open) = Wrapper::role(wrapper)
+            if let Role::Dataset(dataset) = Wrapper::role(wrapper)
                 && capture::moves_chunks((*args).op_type)
             {
-                open.dataset.file.settle_alone()?;
+                dataset.file.settle_alone()?;
             }
             Ok(optional(object, args, dxpl, request))
         })

@@ -15,7 +15,7 @@ pub use error::OptionError;
 pub use layers::{Layers, Origin, Source};
 pub use load::{FileText, HINTS, LoadError, SITE_FILE, STACK, SWITCH, Surroundings, USER_FILE, Wrong};
 pub use table::{OPTIONS, OptionSpec};
-pub use values::{Exchange, Mode, Placement, ReportTo, UnderVol};
+pub use values::{Background, Exchange, Mode, Placement, ReportTo, UnderVol};
 
 use crate::text::{Unclosed, Words};
 use std::fmt;
@@ -26,6 +26,7 @@ pub struct Config {
     pub mode: Mode,
     /// `None`: by the memory of the node.
     pub window_bytes: Option<u64>,
+    pub background: Background,
     pub report: Option<ReportTo>,
     pub under_vol: UnderVol,
     pub under_info: String,
@@ -173,7 +174,7 @@ mod tests {
     fn mistakes_are_named_with_what_to_write_instead() {
         let refused = |text: &str| Config::parse(text).unwrap_err().to_string();
         assert!(refused("report=stderr repotr=x").starts_with(
-            "unknown option `repotr`; did you mean `report`? known options: mode, window, report, under_vol, under_info"
+            "unknown option `repotr`; did you mean `report`? known options: mode, window, background, report, under_vol, under_info"
         ));
         assert_eq!(refused("report"), "option `report` has no value; write `report=...`");
         assert!(refused("report=").contains("it takes `stderr` or the path"));

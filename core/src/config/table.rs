@@ -1,6 +1,6 @@
 //! The table of options.
 
-use super::{Config, Exchange, Mode, Placement, ReportTo, UnderVol};
+use super::{Background, Config, Exchange, Mode, Placement, ReportTo, UnderVol};
 use crate::text::{count_list, size_bytes, size_bytes_text};
 
 /// One row of the table of options.
@@ -38,6 +38,15 @@ pub const OPTIONS: &[OptionSpec] = &[
         example: "window=64MiB",
         set: |config, value| set_or_auto(&mut config.window_bytes, value, size_in_bounds),
         get: |config| config.window_bytes.map(size_bytes_text),
+    },
+    OptionSpec {
+        name: "background",
+        expects: "`on` or `off`",
+        default: "on",
+        meaning: "whether long pieces in the window, which no other rank needs, are written while the program goes on",
+        example: "background=off",
+        set: |config, value| set(&mut config.background, Background::parse(value)),
+        get: |config| (config.background != Background::On).then(|| config.background.to_string()),
     },
     OptionSpec {
         name: "report",

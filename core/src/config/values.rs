@@ -29,6 +29,14 @@ pub enum Mode {
     Off,
 }
 
+/// Whether bytes that need no exchange are written while the program goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Background {
+    #[default]
+    On,
+    Off,
+}
+
 /// Whether ranks exchange bytes before writing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exchange {
@@ -72,6 +80,25 @@ impl fmt::Display for Mode {
         f.write_str(match self {
             Self::Window => "window",
             Self::Immediate => "immediate",
+            Self::Off => "off",
+        })
+    }
+}
+
+impl Background {
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "on" => Self::On,
+            "off" => Self::Off,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Background {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::On => "on",
             Self::Off => "off",
         })
     }

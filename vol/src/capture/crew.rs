@@ -1,11 +1,12 @@
 //! The ranks that open a file together, with their buffers and threads. They are kept when the file is closed: the next
 //! file of the same ranks finds them ready, and its buffers in memory.
 
+use super::ahead::Ahead;
 use super::window::{Region, Window};
 use sago_core::config::Config;
 use sago_core::plan::StorageFacts;
 use sago_exec::Session;
-use sago_mpi::MpiRanks;
+use sago_mpi::{MpiRanks, Transport};
 
 pub struct Crew {
     /// The same on all its ranks, and no other crew of any of them has it.
@@ -15,6 +16,8 @@ pub struct Crew {
     pub together: Option<Session>,
     /// Of this rank alone; made when it first writes by itself.
     pub alone: Option<Session>,
+    /// There if the ranks are on one node. Reads from the window, so it must go before it.
+    pub ahead: Option<Ahead>,
     pub window: Window,
     /// What the sessions were made for.
     pub config: Config,
@@ -33,6 +36,7 @@ impl Crew {
             ranks,
             together: None,
             alone: None,
+            ahead: None,
             window: Window::new(Region::new(1)?),
             config,
             facts,
@@ -53,6 +57,13 @@ impl Crew {
                 drop(session.close());
             }
             (self.config, self.facts) = (config.clone(), facts);
+        }
+        if self.ahead.is_none() && self.ranks.one_node() {
+            // Without it the commit does all.
+            self.ahead = Ahead::new(&self.ranks).ok();
+        }
+        if let Some(ahead) = &self.ahead {
+            ahead.enter(0);
         }
         if self.window.capacity() != window_bytes {
             self.window = Window::new(Region::new(window_bytes)?);

@@ -3,43 +3,23 @@
 use super::facts::Facts;
 use super::file::CapturedFile;
 use super::reason::Reason;
-use std::cell::{Ref, RefCell};
-use std::ffi::c_void;
+use std::cell::{Cell, Ref, RefCell};
 use std::sync::Arc;
 
 pub struct Dataset {
     pub file: Arc<CapturedFile>,
     facts: RefCell<Result<Facts, Reason>>,
-    /// The open datasets of the connector below that it stands for.
-    objects: RefCell<Vec<*mut c_void>>,
+    links: Cell<Links>,
 }
 
-/// One of a dataset's handles.
-pub struct OpenDataset {
-    pub dataset: Arc<Dataset>,
-    object: *mut c_void,
+/// Whether a dataset has links. One without loses its storage when it is closed, and never gets another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Links {
+    Some,
+    /// Links have been removed since, perhaps its last one.
+    Perhaps,
+    None,
 }
-
-impl OpenDataset {
-    pub fn new(dataset: Arc<Dataset>, object: *mut c_void) -> Self {
-        dataset.objects.borrow_mut().push(object);
-        Self { dataset, object }
-    }
-}
-
-impl Drop for OpenDataset {
-    fn drop(&mut self) {
-        let mut objects = self.dataset.objects.borrow_mut();
-        if let Some(at) = objects.iter().position(|object| *object == self.object) {
-            objects.swap_remove(at);
-        }
-    }
-}
-
-// SAFETY: as for `CapturedFile`: HDF5 lets one thread in at a time.
-unsafe impl Send for OpenDataset {}
-// SAFETY: as above.
-unsafe impl Sync for OpenDataset {}
 
 // SAFETY: as for `CapturedFile`: HDF5 lets one thread in at a time.
 unsafe impl Send for Dataset {}
@@ -48,13 +28,16 @@ unsafe impl Sync for Dataset {}
 
 impl Dataset {
     pub fn new(file: Arc<CapturedFile>, facts: Result<Facts, Reason>) -> Self {
-        Self { file, facts: RefCell::new(facts), objects: RefCell::default() }
+        Self { file, facts: RefCell::new(facts), links: Cell::new(Links::Some) }
     }
 
     /// What to write by, or why it is left to HDF5. The same on all ranks.
     pub fn facts(&self) -> Result<Ref<'_, Facts>, Reason> {
         if let Some(reason) = self.file.refusal() {
             return Err(reason);
+        }
+        if self.links.get() == Links::None {
+            return Err(Reason::Unlinked);
         }
         Ref::filter_map(self.facts.borrow(), |facts| facts.as_ref().ok())
             .map_err(|facts| facts.as_ref().err().copied().unwrap_or(Reason::Unknown))
@@ -65,9 +48,14 @@ impl Dataset {
         self.facts.borrow().as_ref().err().copied()
     }
 
-    /// An open dataset of the connector below.
-    pub fn object(&self) -> Option<*mut c_void> {
-        self.objects.borrow().first().copied()
+    pub fn links(&self) -> Links {
+        self.links.get()
+    }
+
+    pub fn set_links(&self, links: Links) {
+        if self.links.get() != Links::None {
+            self.links.set(links);
+        }
     }
 
     pub fn set_facts(&self, facts: Result<Facts, Reason>) {

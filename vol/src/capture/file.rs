@@ -6,17 +6,15 @@
 
 use super::crew::Crew;
 use super::dataset::Dataset;
-use super::overlap;
 use super::provoke;
 use super::reason::Reason;
-use super::stream::{Incoming, Outgoing, Scratch};
-use super::window::Waiting;
+use super::stream::Scratch;
+use super::work::{Read, Taken, With, Work, Write, filled};
 use crate::state::State;
 use sago_core::config::Mode;
-use sago_core::cost::Calibration;
-use sago_core::declare::{Declaration, Declared, Direction};
+use sago_core::declare::{Declaration, Direction};
 use sago_core::extent::{Cursor, Run};
-use sago_exec::{Lent, Session, Setting, contain};
+use sago_exec::contain;
 use sago_hdf5::{Error, Library};
 use sago_mpi::{Reduce, Transport};
 use sago_storage::Storage;
@@ -88,56 +86,10 @@ pub struct Opening {
     pub storage: Arc<dyn Storage>,
 }
 
-struct Work {
-    /// There as long as the file is open.
-    crew: Crew,
-    storage: Arc<dyn Storage>,
-    /// No rank has more captured by collective writes than this. The same on all ranks.
-    estimate: u64,
-    /// How many collective writes there have been. The same on all ranks.
-    epoch: u64,
-    /// What this rank wrote when the ranks last looked for bytes that several of them wrote, and whether there were any.
-    compared: Option<(Declared, bool)>,
-    scratch: Scratch,
-    /// Why the ranks can no longer talk to each other.
-    broken: Option<String>,
-}
-
-/// One dataset's part of a write, on its way.
-pub struct Write<'m> {
-    pub runs: &'m [Run],
-    pub bytes: Outgoing<'m>,
-    /// The bytes as they lie in the program's memory, if they need no change.
-    pub lent: Option<&'m [u8]>,
-}
-
-/// One dataset's part of a read.
-pub struct Read<'m> {
-    pub runs: &'m [Run],
-    pub bytes: Incoming<'m>,
-    /// The program's memory, if the bytes of the file can go there as they are.
-    pub direct: Option<&'m mut [u8]>,
-}
-
-/// What became of a write or a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
-    All,
-    /// HDF5 could not convert it; it must be given the chance to say why.
-    NotConverted,
-}
-
 /// Pieces shorter than this are small.
 const SMALL_BYTES: u64 = 512;
 
 const EVERYBODY: With = With::Everybody { rounds: 1 };
-
-/// With whom writes are carried out.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum With {
-    Everybody { rounds: u64 },
-    Nobody,
-}
 
 impl CapturedFile {
     pub fn new(opening: Opening, mut crew: Crew) -> Self {
@@ -151,6 +103,7 @@ impl CapturedFile {
             estimate: 0,
             epoch: 0,
             compared: None,
+            unclear: false,
             scratch: Scratch::default(),
             broken: None,
         };
@@ -212,7 +165,8 @@ impl CapturedFile {
         let mut rounds = 1;
         let mut carry_out = self.mode == Mode::Immediate;
         work.estimate = work.estimate.saturating_add(dataset_bytes);
-        work.epoch += 1;
+        work.enter();
+        self.clear(work)?;
         if work.estimate > work.crew.window.capacity() {
             // No rank may exceed its window; whether one would, only the ranks together know.
             let bytes: u64 = writes.iter().map(|write| write.bytes.left()).sum();
@@ -246,6 +200,22 @@ impl CapturedFile {
         Ok(pieces > 0 && bytes / pieces < SMALL_BYTES && bytes < span / 2)
     }
 
+    /// HDF5 is about to do a collective write itself.
+    pub fn leave_to_hdf5(&self) {
+        if let Ok(mut work) = self.work() {
+            work.unclear = true;
+        }
+    }
+
+    /// A rank may be done with a collective write of HDF5's own while another still reads and writes back what is between its
+    /// bytes: what this rank writes next waits for that. Collective.
+    fn clear(&self, work: &mut Work) -> Result<(), Error> {
+        if std::mem::take(&mut work.unclear) {
+            self.checked(work, EVERYBODY, |work| work.crew.ranks.barrier())?;
+        }
+        Ok(())
+    }
+
     /// An independent write: kept in the window, or, where it is full, written by this rank.
     pub fn write_alone(&self, writes: &mut [Write<'_>]) -> Result<Taken, Error> {
         self.keep(&mut *self.work()?, writes)
@@ -256,32 +226,28 @@ impl CapturedFile {
         if bytes > work.crew.window.room() {
             return self.carry_out(work, With::Nobody, writes);
         }
-        let mark = work.crew.window.mark();
-        for write in writes {
-            let bytes = write.bytes.left();
-            let filled = filled(|| write.bytes.fill(work.crew.window.spare(bytes), &mut work.scratch));
-            if !filled {
-                work.crew.window.cut(mark);
-                return Ok(Taken::NotConverted);
-            }
-            work.crew.window.push(write.runs, bytes, work.epoch);
-        }
-        Ok(Taken::All)
+        Ok(work.keep(writes))
     }
 
     /// Carries out what waits on any rank. Collective.
     pub fn settle(&self) -> Result<(), Error> {
+        self.settle_and_tell(false).map(|_| ())
+    }
+
+    /// The same, and whether any rank said yes; always no where nothing can be written.
+    pub fn settle_and_tell(&self, yes: bool) -> Result<bool, Error> {
         if !self.writable || self.is_closed() {
-            return Ok(());
+            return Ok(false);
         }
         let work = &mut *self.work()?;
-        let mut waiting = [work.crew.window.len()];
-        self.checked(work, EVERYBODY, |work| work.crew.ranks.allreduce(Reduce::Max, &mut waiting))?;
-        if waiting[0] == 0 {
-            return Ok(());
+        let mut votes = [work.crew.window.len(), u64::from(yes)];
+        self.checked(work, EVERYBODY, |work| work.crew.ranks.allreduce(Reduce::Max, &mut votes))?;
+        let [waiting, yes] = votes;
+        if waiting > 0 {
+            work.estimate = 0;
+            self.carry_out(work, EVERYBODY, &mut [])?;
         }
-        work.estimate = 0;
-        self.carry_out(work, EVERYBODY, &mut []).map(|_| ())
+        Ok(yes != 0)
     }
 
     /// Writes what waits on this rank.
@@ -382,7 +348,7 @@ impl CapturedFile {
                 // The others are gone; what this rank has is saved if it can be.
                 drop(self.settle_alone());
             }
-            self.work()?.crew.window.clear();
+            self.work()?.give_up();
         }
         if result.is_ok() && self.handles.get() == 1 {
             self.rest()?;
@@ -427,7 +393,8 @@ impl CapturedFile {
                     _ => {}
                 }
             }
-            self.commit(work, with, &lent)?;
+            self.checked(work, with, |work| work.commit(with, &lent))?;
+            work.crew.window.clear();
             round += 1;
             let left = writes.iter().any(|write| write.lent.is_none() && write.bytes.left() > 0);
             match with {
@@ -439,46 +406,6 @@ impl CapturedFile {
                 _ => return Ok(taken),
             }
         }
-    }
-
-    /// Carries out the window and what is lent: in one commit, unless ranks wrote the same bytes in different collective
-    /// writes. Then these are kept in order, as they would be without the window.
-    fn commit(&self, work: &mut Work, with: With, lent: &[(&[Run], &[u8])]) -> Result<(), Error> {
-        self.checked(work, with, |work| {
-            work.session(with)?;
-            let Work { crew: Crew { ranks, together, alone, window, .. }, epoch, compared, .. } = work;
-            let lent = lent.iter().map(|(runs, bytes)| Waiting { runs, bytes, epoch: *epoch });
-            let writes: Vec<Waiting<'_>> = window.writes().chain(lent).collect();
-            let declared = contain(|| Ok(declare(writes.iter())));
-            let session = if with == With::Nobody { alone } else { together };
-            let Some(session) = session else { return Err(sago_exec::Error::Garbled) };
-            let mut order = None;
-            if let With::Everybody { .. } = with {
-                // A rank that has failed by itself takes part with nothing, so that the others hear of it.
-                let nothing = declare([].iter());
-                let ordered = match &declared {
-                    Ok(declared) => overlap::epochs(ranks, &writes, declared, compared),
-                    Err(_) => overlap::epochs(ranks, &[], &nothing, &mut None),
-                };
-                order = match (&declared, ordered) {
-                    (_, Err(lost @ sago_exec::Error::Ranks(_))) => return Err(lost),
-                    (Err(error), _) => return Err(session.decline(&error.to_string())),
-                    (_, Err(error)) => return Err(session.decline(&error.to_string())),
-                    (_, Ok(order)) => order,
-                };
-            }
-            let declared = declared?;
-            if let Some((first, last)) = order {
-                for epoch in first..=last {
-                    let some = || writes.iter().filter(|write| write.epoch == epoch);
-                    session.commit(declare(some()), &Lent::new(some().map(|write| write.bytes)))?;
-                }
-                return Ok(());
-            }
-            session.commit(declared, &Lent::new(writes.iter().map(|write| write.bytes)))
-        })?;
-        work.crew.window.clear();
-        Ok(())
     }
 
     /// Runs `body`, unless the ranks have lost each other; puts the file's name to an error.
@@ -500,94 +427,4 @@ impl CapturedFile {
             Error::Message(text)
         })
     }
-}
-
-/// Whether a conversion came to its end. If not, by an error or by a panic, HDF5 does it.
-fn filled<E>(convert: impl FnOnce() -> Result<(), E>) -> bool {
-    contain(|| {
-        provoke::point("convert");
-        Ok(convert().is_ok())
-    })
-    .unwrap_or(false)
-}
-
-fn declare<'w>(writes: impl Iterator<Item = &'w Waiting<'w>>) -> Declared {
-    provoke::point("declare");
-    let mut declaration = Declaration::new(Direction::Write);
-    for write in writes {
-        declaration.variable(write.runs.iter().copied());
-    }
-    declaration.finish()
-}
-
-impl Work {
-    /// The session with these ranks; made when it is first needed.
-    fn session(&mut self, with: With) -> Result<&mut Session, sago_exec::Error> {
-        let Self { crew: Crew { ranks, together, alone, config, facts, .. }, storage, .. } = self;
-        let open = |ranks: &dyn Transport| {
-            let calibration = Calibration::of(facts);
-            let setting = Setting { config: config.clone(), storage: *facts, calibration };
-            Session::open(ranks, Arc::clone(storage), setting)
-        };
-        match with {
-            With::Everybody { .. } if together.is_none() => {
-                // All ranks are in the commit, so none of them writes in another way.
-                let mut session = open(ranks)?;
-                session.set_exclusive();
-                *together = Some(session);
-            }
-            With::Nobody if alone.is_none() => *alone = Some(open(&*sago_mpi::single()?)?),
-            _ => {}
-        }
-        let session = if with == With::Nobody { alone } else { together };
-        session.as_mut().ok_or(sago_exec::Error::Garbled)
-    }
-
-    /// Takes as much of a write into the window as fits.
-    fn take_in(&mut self, write: &mut Write<'_>, runs: &mut Cursor<'_>) -> Taken {
-        let bytes = write.bytes.step(self.crew.window.room());
-        if bytes == 0 {
-            return Taken::All;
-        }
-        if !filled(|| write.bytes.fill(self.crew.window.spare(bytes), &mut self.scratch)) {
-            return Taken::NotConverted;
-        }
-        let mut taken = Vec::new();
-        runs.take_all(bytes, |run| taken.push(run));
-        self.crew.window.push(&taken, bytes, self.epoch);
-        Taken::All
-    }
-
-    /// How many fetches it takes until these are read.
-    fn reading_rounds(&self, reads: &[Read<'_>]) -> u64 {
-        let lengths = reads.iter().filter(|read| read.direct.is_none());
-        count_rounds(
-            self.crew.window.room(),
-            self.crew.window.capacity(),
-            lengths.map(|read| (read.bytes.left(), read.bytes.unit())),
-        )
-    }
-
-    /// How many commits it takes until these are written: one, if they fit into the window or can be lent.
-    fn rounds(&self, writes: &[Write<'_>]) -> u64 {
-        let lengths = writes.iter().filter(|write| write.lent.is_none());
-        let lengths = lengths.map(|write| (write.bytes.left(), write.bytes.unit()));
-        count_rounds(self.crew.window.room(), self.crew.window.capacity(), lengths)
-    }
-}
-
-/// How many times a window is filled by streams of so many bytes in units of so many, one after the other.
-fn count_rounds(room: u64, capacity: u64, streams: impl Iterator<Item = (u64, u64)>) -> u64 {
-    let (mut rounds, mut room) = (1, room);
-    for (mut left, unit) in streams {
-        while left > 0 {
-            let step = left.min(room - room % unit);
-            if step == 0 {
-                (rounds, room) = (rounds + 1, capacity);
-            }
-            left -= step;
-            room -= step;
-        }
-    }
-    rounds
 }

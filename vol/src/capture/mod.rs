@@ -6,6 +6,7 @@
 //! decide whether this rank's part is: if not, this rank alone writes or reads its part natively and independently,
 //! which is as good, since storage is allocated and unfiltered. So no call needs the ranks to agree on how to treat it.
 
+mod ahead;
 mod chunks;
 mod crew;
 mod dataset;
@@ -19,9 +20,10 @@ mod reason;
 mod stream;
 mod transfer;
 mod window;
+mod work;
 
 pub use crew::Crew;
-pub use dataset::{Dataset, OpenDataset};
+pub use dataset::Dataset;
 pub use file::{CapturedFile, Handle};
 pub use open::Request;
 pub use reason::Reason;
@@ -29,6 +31,7 @@ pub use transfer::{Call, Route, read, write};
 
 use crate::below::{Below, Role, Wrapper};
 use crate::state::State;
+use dataset::Links;
 use facts::Facts;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, error};
@@ -119,7 +122,7 @@ pub unsafe fn dataset_opened(wrapper: *mut c_void, dxpl: hid_t, origin: Origin) 
         })
     });
     let role = match catch_unwind(look).unwrap_or(Err(Reason::Unknown)) {
-        Ok(dataset) => Role::Dataset(Arc::new(OpenDataset::new(dataset, object))),
+        Ok(dataset) => Role::Dataset(dataset),
         Err(reason) => Role::Passed(reason),
     };
     // SAFETY: the caller's promise.
@@ -193,32 +196,38 @@ pub unsafe fn remove_links(
 ) -> Result<herr_t, Error> {
     // SAFETY: the caller's promise.
     let Some(file) = (unsafe { file_of(wrapper, kind) }) else { return Ok(remove()) };
-    // SAFETY: the caller's promise.
-    let (_, below) = unsafe { Wrapper::parts(wrapper) };
     settle_all(&file)?;
     let code = remove();
-    error::preserve(below.library, || links_removed(&below));
+    links_removed(&file);
     Ok(code)
 }
 
 /// After links or references have gone: datasets that are open but have none left lose their storage when they are
-/// closed, so their writes must not wait.
-fn links_removed(below: &Below) {
-    let files = State::of(below.library).files();
-    for dataset in files.iter().flat_map(|file| file.open_datasets()) {
-        let Some(object) = dataset.object() else { continue };
-        if dataset.file.collective_metadata {
-            // To ask would need all ranks, and not all need have it open.
-            dataset.set_facts(Err(Reason::Unlinked));
-            continue;
-        }
-        // SAFETY: an open dataset, as its handles keep it.
-        let identity =
-            error::quietly(below.library, || unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) });
-        if identity.is_none_or(|identity| identity.links == 0) {
-            dataset.set_facts(Err(Reason::Unlinked));
-        }
+/// closed, so their writes must not wait. Which they are is asked when they are next used: while HDF5 removes a link it
+/// reads metadata by all ranks together, and not all need have the same datasets open.
+fn links_removed(file: &CapturedFile) {
+    let files = State::of(file.library).files();
+    for dataset in
+        files.iter().filter(|other| other.group == file.group).flat_map(|file| file.open_datasets())
+    {
+        // Where all metadata are read by all ranks together, it could never be asked.
+        let together = dataset.file.collective_metadata;
+        dataset.set_links(if together { Links::None } else { Links::Perhaps });
     }
+}
+
+/// Before a dataset is written or read: whether it has lost its last link.
+///
+/// # Safety
+/// `object` is an open dataset of the native connector `below`, the one that `dataset` stands for.
+unsafe fn find_links(dataset: &Dataset, below: &Below, object: *mut c_void) {
+    if dataset.links() != Links::Perhaps {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    let ask = || unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) };
+    let none = error::quietly(below.library, ask).is_none_or(|identity| identity.links == 0);
+    dataset.set_links(if none { Links::None } else { Links::Some });
 }
 
 /// The captured file that an object lies in.
@@ -229,7 +238,7 @@ pub unsafe fn file_of(wrapper: *const c_void, kind: H5I_type_t) -> Option<Arc<Ca
     // SAFETY: the caller's promise.
     match unsafe { Wrapper::role(wrapper) } {
         Role::File(handle) => return Some(Arc::clone(handle.file())),
-        Role::Dataset(open) => return Some(Arc::clone(&open.dataset.file)),
+        Role::Dataset(dataset) => return Some(Arc::clone(&dataset.file)),
         Role::Passed(_) | Role::None => {}
     }
     // SAFETY: the caller's promise.

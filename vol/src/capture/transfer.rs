@@ -2,10 +2,11 @@
 
 use super::dataset::Dataset;
 use super::facts::Facts;
-use super::file::{CapturedFile, Read, Taken, Write};
+use super::file::CapturedFile;
 use super::provoke;
 use super::reason::Reason;
 use super::stream::{Conversion, Incoming, Memory, Outgoing};
+use super::work::{Read, Taken, Write};
 use crate::below::{Role, Wrapper};
 use crate::state::State;
 use sago_core::config::Mode;
@@ -36,8 +37,9 @@ pub enum Route {
     Done,
     /// As it is to the connector below.
     Native,
-    /// To the connector below, by this rank independently of the others: see [`Call::alone`].
-    Alone,
+    /// To the connector below, by this rank independently of the others: see [`Call::alone`]. Afterwards all ranks of a file
+    /// meet, if it is named.
+    Alone(Option<Arc<CapturedFile>>),
 }
 
 /// Data spaces that are no identifiers.
@@ -60,6 +62,9 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
         Ok(facts) => facts,
         Err(reason) => {
             targets.settle_before(collective)?;
+            if collective {
+                targets.file.leave_to_hdf5();
+            }
             State::of(call.library).passed(reason);
             return Ok(Route::Native);
         }
@@ -78,6 +83,7 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
         Err(_) => Vec::new(),
     };
     if file.mode == Mode::Immediate && file.is_sparse(&writes)? {
+        file.leave_to_hdf5();
         State::of(call.library).passed(Reason::Sparse);
         return Ok(Route::Native);
     }
@@ -96,7 +102,7 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     // What this rank wrote before must be in the file before what HDF5 writes now.
     file.settle_alone()?;
     State::of(call.library).passed(reason);
-    Ok(if collective { Route::Alone } else { Route::Native })
+    Ok(if collective { Route::Alone(None) } else { Route::Native })
 }
 
 /// # Safety
@@ -105,14 +111,13 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     let collective = call.is_collective();
     // SAFETY: the caller's promise.
     let Some(targets) = (unsafe { Targets::of(call, collective) }) else { return Ok(Route::Native) };
-    targets.settle_before(collective)?;
-    if !collective {
-        return Ok(Route::Native);
-    }
     let facts = match targets.facts() {
-        Ok(facts) => facts,
-        Err(reason) => {
-            State::of(call.library).passed(reason);
+        Ok(facts) if collective => facts,
+        judged => {
+            targets.settle_before(collective)?;
+            if let (true, Err(reason)) = (collective, judged) {
+                State::of(call.library).passed(reason);
+            }
             return Ok(Route::Native);
         }
     };
@@ -130,17 +135,22 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
         Ok(prepared) => prepared.iter().flat_map(|one| one.reads(call)).collect(),
         Err(_) => Vec::new(),
     };
+    // What a rank reads by itself, others must not have changed meanwhile by what they do next.
+    let some_alone = file.settle_and_tell(prepared.is_err())?;
     let taken = file.read_together(&mut reads, total)?;
     let reason = match (&prepared, taken) {
         (Err(reason), _) => *reason,
         (_, Taken::NotConverted) => Reason::Conversion,
         (Ok(_), Taken::All) => {
+            if some_alone {
+                file.meet()?;
+            }
             call.note_mode(true, facts.iter().any(|facts| facts.is_chunked()))?;
             return Ok(Route::Done);
         }
     };
     State::of(call.library).passed(reason);
-    Ok(Route::Alone)
+    Ok(Route::Alone(some_alone.then(|| Arc::clone(file))))
 }
 
 /// This rank's part, or why HDF5 must do it: also after a panic, since the others count on us in what follows.
@@ -170,8 +180,13 @@ impl Targets {
         for wrapper in call.wrappers {
             // SAFETY: the caller's promise.
             let reason = match unsafe { Wrapper::role(*wrapper) } {
-                Role::Dataset(open) => {
-                    datasets.push(Arc::clone(&open.dataset));
+                Role::Dataset(dataset) => {
+                    // SAFETY: the caller's promise.
+                    unsafe {
+                        let (object, below) = Wrapper::parts(*wrapper);
+                        super::find_links(&dataset, &below, object);
+                    }
+                    datasets.push(dataset);
                     continue;
                 }
                 Role::Passed(reason) => Some(reason),
@@ -339,16 +354,19 @@ impl Call<'_> {
 
     /// Runs `work` while the program's transfer list says independent. HDF5 keeps hold of the list that the connector
     /// below is given until the program's call returns, so it must be the program's own.
-    pub fn alone(&self, work: impl FnOnce() -> herr_t) -> Result<herr_t, Error> {
+    pub fn alone(
+        &self,
+        then_meet: Option<Arc<CapturedFile>>,
+        work: impl FnOnce() -> herr_t,
+    ) -> Result<herr_t, Error> {
         let set = self.parallel()?.H5Pset_dxpl_mpio;
         // SAFETY: the program's list, which says collective.
-        if unsafe { set(self.dxpl, H5FD_mpio_xfer_t_H5FD_MPIO_INDEPENDENT) } < 0 {
-            return Err(Error::Reported);
-        }
-        let code = work();
+        let independent = unsafe { set(self.dxpl, H5FD_mpio_xfer_t_H5FD_MPIO_INDEPENDENT) } >= 0;
+        let code = if independent { work() } else { -1 };
         // SAFETY: as above.
         error::preserve(self.library, || unsafe { set(self.dxpl, H5FD_mpio_xfer_t_H5FD_MPIO_COLLECTIVE) });
-        Ok(code)
+        let met = then_meet.map_or(Ok(()), |file| file.meet());
+        if code < 0 { Ok(code) } else { met.map(|()| code) }
     }
 
     /// What HDF5 would leave in the transfer list for programs to look at.

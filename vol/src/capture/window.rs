@@ -90,13 +90,21 @@ impl Window {
 
     /// In the order of the program.
     pub fn writes(&self) -> impl Iterator<Item = Waiting<'_>> {
+        (0..self.writes.len()).map(|number| self.write(number).1)
+    }
+
+    /// What was added since, and where in the window.
+    pub fn writes_since(&self, mark: Mark) -> impl Iterator<Item = (u64, Waiting<'_>)> {
+        (mark.writes..self.writes.len()).map(|number| self.write(number))
+    }
+
+    fn write(&self, number: usize) -> (u64, Waiting<'_>) {
         let nothing = Entry { bytes_end: 0, runs_end: 0, epoch: 0 };
-        let before = std::iter::once(nothing).chain(self.writes.iter().copied());
-        before.zip(&self.writes).map(|(before, write)| Waiting {
-            runs: &self.runs[before.runs_end..write.runs_end],
-            bytes: &self.bytes()[before.bytes_end..write.bytes_end],
-            epoch: write.epoch,
-        })
+        let before = number.checked_sub(1).map_or(nothing, |before| self.writes[before]);
+        let Entry { bytes_end, runs_end, epoch } = self.writes[number];
+        let (runs, bytes) =
+            (&self.runs[before.runs_end..runs_end], &self.bytes()[before.bytes_end..bytes_end]);
+        (before.bytes_end as u64, Waiting { runs, bytes, epoch })
     }
 
     pub fn clear(&mut self) {

@@ -34,12 +34,14 @@ const SHOWN_MAX: usize = 12;
 /// How often a program that differed is run again without capture.
 const ATTEMPTS: usize = 12;
 
-/// Ways through the connector: all three modes, and windows and buffers so small that every program overflows them.
-pub(super) const MODES: [&str; 5] = [
+/// Ways through the connector: all three modes; windows and buffers so small that every program overflows them; and
+/// pieces so short that all are written ahead.
+pub(super) const MODES: [&str; 6] = [
     "mode=off",
     "mode=immediate",
     "mode=window",
     "mode=window window=4KiB buffer=1KiB stripe=512B exchange=aggregate",
+    "mode=window buffer=64B exchange=direct",
     "mode=immediate buffer=512B stripe=256B exchange=aggregate",
 ];
 

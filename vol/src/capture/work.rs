@@ -1,0 +1,247 @@
+//! How a file's writes and reads are carried out: with whom, in what order, in how many rounds.
+
+use super::ahead::Ahead;
+use super::crew::Crew;
+use super::overlap;
+use super::provoke;
+use super::stream::{Incoming, Outgoing, Scratch};
+use super::window::{Mark, Waiting};
+use sago_core::config::{Background, Exchange};
+use sago_core::cost::Calibration;
+use sago_core::declare::{Declaration, Declared, Direction};
+use sago_core::extent::{Cursor, Run};
+use sago_exec::{Lent, Session, Setting, contain};
+use sago_mpi::Transport;
+use sago_storage::Storage;
+use std::sync::Arc;
+
+/// What it takes to carry out an open file's writes and reads.
+pub struct Work {
+    /// There as long as the file is open.
+    pub crew: Crew,
+    pub storage: Arc<dyn Storage>,
+    /// No rank has more captured by collective writes than this. The same on all ranks.
+    pub estimate: u64,
+    /// How many collective writes there have been. The same on all ranks.
+    pub epoch: u64,
+    /// What this rank wrote when the ranks last looked for bytes that several of them wrote, and whether there were any.
+    pub compared: Option<(Declared, bool)>,
+    /// Some rank may still be in a collective write of HDF5's own, which can write back old bytes between its own. The same on
+    /// all ranks.
+    pub unclear: bool,
+    pub scratch: Scratch,
+    /// Why the ranks can no longer talk to each other.
+    pub broken: Option<String>,
+}
+
+/// One dataset's part of a write, on its way.
+pub struct Write<'m> {
+    pub runs: &'m [Run],
+    pub bytes: Outgoing<'m>,
+    /// The bytes as they lie in the program's memory, if they need no change.
+    pub lent: Option<&'m [u8]>,
+}
+
+/// One dataset's part of a read.
+pub struct Read<'m> {
+    pub runs: &'m [Run],
+    pub bytes: Incoming<'m>,
+    /// The program's memory, if the bytes of the file can go there as they are.
+    pub direct: Option<&'m mut [u8]>,
+}
+
+/// What became of a write or a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    All,
+    /// HDF5 could not convert it; it must be given the chance to say why.
+    NotConverted,
+}
+
+/// Pieces shorter than this, and shorter than a buffer, wait for the commit.
+const AHEAD_BYTES_MIN: u64 = 256 << 10;
+
+/// With whom writes are carried out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum With {
+    Everybody { rounds: u64 },
+    Nobody,
+}
+
+/// Whether a conversion came to its end. If not, by an error or by a panic, HDF5 does it.
+pub fn filled<E>(convert: impl FnOnce() -> Result<(), E>) -> bool {
+    contain(|| {
+        provoke::point("convert");
+        Ok(convert().is_ok())
+    })
+    .unwrap_or(false)
+}
+
+fn declare<'w>(writes: impl Iterator<Item = &'w Waiting<'w>>) -> Declared {
+    provoke::point("declare");
+    let mut declaration = Declaration::new(Direction::Write);
+    for write in writes {
+        declaration.variable(write.runs.iter().copied());
+    }
+    declaration.finish()
+}
+
+impl Work {
+    /// The session with these ranks; made when it is first needed.
+    pub fn session(&mut self, with: With) -> Result<&mut Session, sago_exec::Error> {
+        let Self { crew: Crew { ranks, together, alone, config, facts, .. }, storage, .. } = self;
+        let open = |ranks: &dyn Transport| {
+            let calibration = Calibration::of(facts);
+            let setting = Setting { config: config.clone(), storage: *facts, calibration };
+            Session::open(ranks, Arc::clone(storage), setting)
+        };
+        match with {
+            With::Everybody { .. } if together.is_none() => {
+                // All ranks are in the commit, so none of them writes in another way.
+                let mut session = open(ranks)?;
+                session.set_exclusive();
+                *together = Some(session);
+            }
+            With::Nobody if alone.is_none() => *alone = Some(open(&*sago_mpi::single()?)?),
+            _ => {}
+        }
+        let session = if with == With::Nobody { alone } else { together };
+        session.as_mut().ok_or(sago_exec::Error::Garbled)
+    }
+
+    /// A collective write begins.
+    pub fn enter(&mut self) {
+        self.epoch += 1;
+        if let Some(ahead) = &self.crew.ahead {
+            ahead.enter(self.epoch);
+        }
+    }
+
+    /// Adds writes to the window, where there is room for them.
+    pub fn keep(&mut self, writes: &mut [Write<'_>]) -> Taken {
+        let mark = self.crew.window.mark();
+        for write in writes {
+            let bytes = write.bytes.left();
+            if !filled(|| write.bytes.fill(self.crew.window.spare(bytes), &mut self.scratch)) {
+                self.crew.window.cut(mark);
+                return Taken::NotConverted;
+            }
+            self.crew.window.push(write.runs, bytes, self.epoch);
+        }
+        self.write_ahead(mark);
+        Taken::All
+    }
+
+    /// Lets what was added to the window since `mark` go to the file meanwhile, if this rank will write it by itself.
+    fn write_ahead(&mut self, mark: Mark) {
+        let Crew { together, ahead: Some(ahead), window, config, .. } = &mut self.crew else { return };
+        let direct = match (config.exchange, together.as_ref().and_then(Session::was_direct)) {
+            (Exchange::Direct, _) => true,
+            (Exchange::Auto, before) => before.unwrap_or(true),
+            _ => false,
+        };
+        if !direct || config.background == Background::Off {
+            return;
+        }
+        let least = config.buffer_bytes.unwrap_or(u64::MAX).min(AHEAD_BYTES_MIN);
+        for (place, write) in window.writes_since(mark) {
+            if !write.runs.is_empty() && write.runs.iter().all(|run| run.len() >= least) {
+                // SAFETY: `commit` and `give_up` stop it before the window is cleared.
+                unsafe { ahead.begin(&self.storage, place, &write) };
+            }
+        }
+    }
+
+    /// Carries out the window and what is lent: in one commit, unless ranks wrote the same bytes in different collective
+    /// writes. Then these are kept in order, as they would be without the window.
+    pub fn commit(&mut self, with: With, lent: &[(&[Run], &[u8])]) -> Result<(), sago_exec::Error> {
+        let stored = self.crew.ahead.as_mut().map_or(Vec::new(), Ahead::stop);
+        self.session(with)?;
+        let Self { crew: Crew { ranks, together, alone, window, .. }, epoch, compared, .. } = self;
+        let lent = lent.iter().map(|(runs, bytes)| Waiting { runs, bytes, epoch: *epoch });
+        let writes: Vec<Waiting<'_>> = window.writes().chain(lent).collect();
+        let declared = contain(|| Ok(declare(writes.iter())));
+        let session = if with == With::Nobody { alone } else { together };
+        let Some(session) = session else { return Err(sago_exec::Error::Garbled) };
+        let mut order = None;
+        if let With::Everybody { .. } = with {
+            // A rank that has failed by itself takes part with nothing, so that the others hear of it.
+            let ordered = match &declared {
+                Ok(declared) => overlap::epochs(ranks, &writes, declared, compared),
+                Err(_) => overlap::epochs(ranks, &[], &declare([].iter()), &mut None),
+            };
+            order = match (&declared, ordered) {
+                (_, Err(lost @ sago_exec::Error::Ranks(_))) => return Err(lost),
+                (Err(error), _) => return Err(session.decline(&error.to_string())),
+                (_, Err(error)) => return Err(session.decline(&error.to_string())),
+                (_, Ok(order)) => order,
+            };
+        }
+        let declared = declared?;
+        if let Some((first, last)) = order {
+            for epoch in first..=last {
+                let some = || writes.iter().filter(|write| write.epoch == epoch);
+                session.commit(declare(some()), &Lent::new(some().map(|write| write.bytes)))?;
+            }
+            return Ok(());
+        }
+        let memory = Lent::new(writes.iter().map(|write| write.bytes)).except(stored);
+        session.commit(declared, &memory)
+    }
+
+    /// Forgets what waits.
+    pub fn give_up(&mut self) {
+        if let Some(ahead) = &mut self.crew.ahead {
+            ahead.stop();
+        }
+        self.crew.window.clear();
+    }
+
+    /// Takes as much of a write into the window as fits.
+    pub fn take_in(&mut self, write: &mut Write<'_>, runs: &mut Cursor<'_>) -> Taken {
+        let bytes = write.bytes.step(self.crew.window.room());
+        if bytes == 0 {
+            return Taken::All;
+        }
+        if !filled(|| write.bytes.fill(self.crew.window.spare(bytes), &mut self.scratch)) {
+            return Taken::NotConverted;
+        }
+        let mut taken = Vec::new();
+        runs.take_all(bytes, |run| taken.push(run));
+        self.crew.window.push(&taken, bytes, self.epoch);
+        Taken::All
+    }
+
+    /// How many fetches it takes until these are read.
+    pub fn reading_rounds(&self, reads: &[Read<'_>]) -> u64 {
+        let lengths = reads.iter().filter(|read| read.direct.is_none());
+        count_rounds(
+            self.crew.window.room(),
+            self.crew.window.capacity(),
+            lengths.map(|read| (read.bytes.left(), read.bytes.unit())),
+        )
+    }
+
+    /// How many commits it takes until these are written: one, if they fit into the window or can be lent.
+    pub fn rounds(&self, writes: &[Write<'_>]) -> u64 {
+        let lengths = writes.iter().filter(|write| write.lent.is_none());
+        let lengths = lengths.map(|write| (write.bytes.left(), write.bytes.unit()));
+        count_rounds(self.crew.window.room(), self.crew.window.capacity(), lengths)
+    }
+}
+
+/// How many times a window is filled by streams of so many bytes in units of so many, one after the other.
+fn count_rounds(room: u64, capacity: u64, streams: impl Iterator<Item = (u64, u64)>) -> u64 {
+    let (mut rounds, mut room) = (1, room);
+    for (mut left, unit) in streams {
+        while left > 0 {
+            let step = left.min(room - room % unit);
+            if step == 0 {
+                (rounds, room) = (rounds + 1, capacity);
+            }
+            left -= step;
+            room -= step;
+        }
+    }
+    rounds
+}

@@ -127,7 +127,9 @@ impl Bench<'_> {
 
     fn provoke(&self, file: &Path, mode: &str, transfer: &str, fault: &str) -> Result<Seen> {
         let report = self.context.scratch.join("provoke.report");
-        let connector = Connector::new(&self.provoking, &report)?.options(mode);
+        // A write that fails once, ahead of the commit, is made good by the commit.
+        let words = format!("{mode} background=off");
+        let connector = Connector::new(&self.provoking, &report)?.options(&words);
         let seen = self.seen(file, transfer, &connector, Some(fault))?;
         connector.assert_active(RANKS)?;
         Ok(seen)

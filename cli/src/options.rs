@@ -95,8 +95,7 @@ Nothing has to be set. Options come from these places; later ones outrank earlie
 2. the site's file, `/etc/sago/config.toml` (or the file that `SAGO_SITE_CONFIG` names);
 3. the user's file, `~/.config/sago/config.toml` under `XDG_CONFIG_HOME` or the home (or the file that `SAGO_CONFIG` names);
 4. what the file system and the machine say of themselves;
-5. the MPI_Info of the file: `sago_NAME`, and the usual hints in the table below (understood, but not yet read by the
-   connector);
+5. the MPI_Info of the file (`H5Pset_fapl_mpio`): `sago_NAME`, and the usual hints in the table below;
 6. variables: `SAGO_NAME`, in capitals;
 7. the text after the connector's name: `HDF5_VOL_CONNECTOR=\"sago buffer=16MiB groups=4\"`.
 
@@ -105,8 +104,9 @@ comes from.
 
 Files are TOML, a line for each option: `buffer = \"16MiB\"`, `groups = 4`, `aggregator_nodes = [0, 2]`. After the
 connector's name, words are separated by blanks or `;`; a value with blanks stands in quotes or braces. Sizes take the units
-B, KiB, MiB, GiB. Unknown names are errors that name the nearest known one; in MPI_Info, which other software shares, they
-are warnings.
+B, KiB, MiB, GiB. Unknown names are errors that name the nearest known one; in MPI_Info, which other software shares,
+what is wrong is said once, by the first rank on standard error, and left out. All ranks must have the same options: where
+they differ, the file is left to HDF5, and the report says so.
 
 ";
 

@@ -12,6 +12,8 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 const LINE: usize = 64;
+/// Beside a rank's doorbell: how many ranks of the node have given up.
+const ALARMS: usize = 16;
 /// A part that a rank is the aggregator of: two lines of counters.
 const SLOT: usize = 2 * LINE;
 const ARRIVED: [usize; 2] = [0, 8];
@@ -19,11 +21,11 @@ const REFUSED: [usize; 2] = [16, 24];
 const RELEASED: usize = LINE;
 const SPOILED: usize = LINE + 8;
 
-/// How much room each rank of the node has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How much room the ranks of the node have. A rank that is no aggregator has no buffers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Room {
-    /// Parts that a rank can be the aggregator of at the same time.
-    pub slots: usize,
+    /// For each rank of the node, of how many parts it can be the aggregator at the same time.
+    pub slots: Vec<usize>,
     pub buffer_bytes: usize,
 }
 
@@ -39,29 +41,41 @@ pub struct Arena {
 impl Room {
     const PAGE: usize = 4096;
 
-    fn data(self) -> usize {
-        (LINE + self.slots * SLOT).next_multiple_of(Self::PAGE)
+    /// Where the buffers of a rank with so many slots begin.
+    const fn data(slots: usize) -> usize {
+        (LINE + slots * SLOT).next_multiple_of(Self::PAGE)
     }
 
     /// What a rank holds.
-    pub fn bytes(self) -> usize {
-        self.data() + self.slots * 2 * self.buffer_bytes
+    pub fn bytes(&self, number: usize) -> usize {
+        let slots = self.slots.get(number).copied().unwrap_or(0);
+        Self::data(slots) + slots * 2 * self.buffer_bytes
     }
 
     /// Large enough for both.
-    pub fn union(self, other: Self) -> Self {
-        Self { slots: self.slots.max(other.slots), buffer_bytes: self.buffer_bytes.max(other.buffer_bytes) }
+    pub fn union(&self, other: &Self) -> Self {
+        let slots = |room: &Self, number: usize| room.slots.get(number).copied().unwrap_or(0);
+        let ranks = self.slots.len().max(other.slots.len());
+        Self {
+            slots: (0..ranks).map(|number| slots(self, number).max(slots(other, number))).collect(),
+            buffer_bytes: self.buffer_bytes.max(other.buffer_bytes),
+        }
     }
 }
 
 impl Arena {
     /// Collective among the ranks of the node. `local` gives each rank of the job its number on this node.
     pub fn new(node: &dyn Transport, room: Room, local: Vec<Option<usize>>) -> Result<Self, Error> {
-        Ok(Self { shared: node.share(room.bytes())?, room, me: node.rank(), local })
+        Ok(Self { shared: node.share(room.bytes(node.rank()))?, room, me: node.rank(), local })
     }
 
-    pub fn room(&self) -> Room {
-        self.room
+    pub const fn room(&self) -> &Room {
+        &self.room
+    }
+
+    /// What this rank holds.
+    pub fn memory_bytes(&self) -> usize {
+        self.room.bytes(self.me)
     }
 
     pub fn doorbell(&self) -> Result<&Signal, Error> {
@@ -82,8 +96,9 @@ impl Arena {
         blocks: &Blocks,
         bytes: &[u8],
     ) -> Result<(), Error> {
-        let at = self.place(slot, buffer) + blocks.buffer as usize;
-        self.shared.scatter(self.number(to)?, at, blocks.len as usize, blocks.stride as usize, bytes)?;
+        let number = self.number(to)?;
+        let at = self.place(number, slot, buffer) + blocks.buffer as usize;
+        self.shared.scatter(number, at, blocks.len as usize, blocks.stride as usize, bytes)?;
         Ok(())
     }
 
@@ -96,21 +111,22 @@ impl Arena {
         blocks: &Blocks,
         into: &mut [u8],
     ) -> Result<(), Error> {
-        let at = self.place(slot, buffer) + blocks.buffer as usize;
-        self.shared.gather(self.number(from)?, at, blocks.len as usize, blocks.stride as usize, into)?;
+        let number = self.number(from)?;
+        let at = self.place(number, slot, buffer) + blocks.buffer as usize;
+        self.shared.gather(number, at, blocks.len as usize, blocks.stride as usize, into)?;
         Ok(())
     }
 
     /// Copies bytes that came from another node into a buffer of ours.
     pub fn put_own(&self, slot: usize, buffer: u32, blocks: &Blocks, bytes: &[u8]) -> Result<(), Error> {
-        let at = self.place(slot, buffer).saturating_add(blocks.buffer as usize);
+        let at = self.place(self.me, slot, buffer).saturating_add(blocks.buffer as usize);
         self.shared.scatter(self.me, at, blocks.len as usize, blocks.stride as usize, bytes)?;
         Ok(())
     }
 
     /// Copies bytes that another node wants out of a buffer of ours.
     pub fn get_own(&self, slot: usize, buffer: u32, blocks: &Blocks, into: &mut [u8]) -> Result<(), Error> {
-        let at = self.place(slot, buffer).saturating_add(blocks.buffer as usize);
+        let at = self.place(self.me, slot, buffer).saturating_add(blocks.buffer as usize);
         self.shared.gather(self.me, at, blocks.len as usize, blocks.stride as usize, into)?;
         Ok(())
     }
@@ -157,9 +173,24 @@ impl Arena {
         Ok((rounds, spoiled == 0))
     }
 
+    /// Tells all ranks of the node that this one gives up.
+    pub fn alarm(&self) -> Result<(), Error> {
+        for number in self.local.iter().flatten() {
+            self.shared.counter(*number, ALARMS)?.fetch_add(1, Ordering::Release);
+            self.shared.signal(*number, 0)?.add(1);
+        }
+        Ok(())
+    }
+
+    /// Whether a rank of the node has given up since the commit began.
+    pub fn alarmed(&self) -> Result<bool, Error> {
+        Ok(self.shared.counter(self.me, ALARMS)?.load(Ordering::Acquire) > 0)
+    }
+
     /// Our counters, as they are before a commit.
     pub fn reset(&self) -> Result<(), Error> {
-        for control in (0..self.room.slots).map(control) {
+        self.shared.counter(self.me, ALARMS)?.store(0, Ordering::Release);
+        for control in (0..self.room.slots[self.me]).map(control) {
             for offset in ARRIVED.into_iter().chain(REFUSED).chain([SPOILED]) {
                 self.shared.counter(self.me, control + offset)?.store(0, Ordering::Release);
             }
@@ -174,13 +205,13 @@ impl Arena {
     /// While the slice lives, no rank touches this range of the buffer, and there is no other slice of it.
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn bytes(&self, slot: usize, buffer: u32, range: Range<usize>) -> Result<&mut [u8], Error> {
-        let at = self.place(slot, buffer);
+        let at = self.place(self.me, slot, buffer);
         // SAFETY: the caller's promise.
         Ok(unsafe { self.shared.bytes_mut(self.me, at + range.start..at + range.end) }?)
     }
 
-    fn place(&self, slot: usize, buffer: u32) -> usize {
-        self.room.data() + (2 * slot + buffer as usize) * self.room.buffer_bytes
+    fn place(&self, number: usize, slot: usize, buffer: u32) -> usize {
+        Room::data(self.room.slots[number]) + (2 * slot + buffer as usize) * self.room.buffer_bytes
     }
 
     fn number(&self, rank: Rank) -> Result<usize, Error> {

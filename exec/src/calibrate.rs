@@ -116,7 +116,7 @@ fn measure(ranks: &dyn Transport, folder: &Path) -> Result<Measured, Error> {
     let bytes = vec![1_u8; COPY_BYTES];
     let mut to = vec![0_u8; COPY_BYTES];
     let copy_s = best(ranks, || {
-        to.copy_from_slice(std::hint::black_box(&bytes));
+        std::hint::black_box(&mut to).copy_from_slice(std::hint::black_box(&bytes));
         Ok(())
     })?;
     let scratch = folder.join(format!(".sago-calibration-{}", tell(ranks, &std::process::id().to_string())?));

@@ -1,14 +1,17 @@
 //! Does what the engine says, until it is over. One loop per rank: carry out actions; when there are none, look for what
 //! has happened; when nothing has, sleep on the doorbell.
 //!
-//! An error of the transport ends the loop on this rank alone: then the ranks can no longer talk to each other. Every other
-//! failure is reported to the engine, which leads all ranks to the same verdict.
+//! A failure of storage is reported to the engine, which leads all ranks to the same verdict. Whatever else ends the loop on
+//! a rank, be it an error or a panic, raises the alarm: ranks that have bytes in common with it, and so might wait for it, end
+//! their loops too and raise theirs, and all of them meet at the agreement that ends every commit.
 
 use crate::Error;
 use crate::arena::Arena;
+use crate::contain::contain;
 use crate::far::{Far, News, Parcel, Source, split};
 use crate::memory::{Lent, Taken};
 use crate::prepare::Prepared;
+use crate::provoke;
 use crate::stats::Stats;
 use crate::store::{self, Extents, Sieve};
 use crate::tiles;
@@ -76,12 +79,38 @@ struct Part {
 }
 
 impl Drive<'_, '_> {
+    /// The verdict of all ranks, or the reason of one that could not go on.
     pub fn run(mut self) -> Result<Verdict, Error> {
+        let worked = contain(|| self.work());
+        if worked.is_err() {
+            self.alarm()?;
+        }
+        let verdict = worked.as_ref().map_or(Verdict::Good, |verdict| *verdict);
+        let mut votes = [verdict.encode(), u64::from(worked.is_ok())];
+        let ranks = self.ranks;
+        self.stats.time(|s| &mut s.agreeing, || ranks.allreduce(Reduce::Min, &mut votes))?;
+        if votes[1] == 1 {
+            return Ok(Verdict::decode(votes[0]));
+        }
+        let own = worked.err().filter(|error| *error != Error::GivenUp);
+        ranks.agree(own.map_or(Ok(()), |error| Err(error.to_string())))?;
+        // Only if all have heard of somebody who has no reason.
+        Err(Error::GivenUp)
+    }
+
+    fn alarm(&mut self) -> Result<(), Error> {
+        self.arena.alarm()?;
+        self.far.as_mut().map_or(Ok(()), |far| far.alarm())
+    }
+
+    /// Does what the engine says until it is time to agree.
+    fn work(&mut self) -> Result<Verdict, Error> {
         let me = Rank(self.ranks.rank() as u32);
         let direction = self.declared.direction();
         let mut engine = Engine::new(me, direction, &self.prepared.schedule);
         let mut seen = self.first_sight(me);
         loop {
+            provoke::point("engine");
             match engine.poll() {
                 Action::Put { window, to: with, .. } | Action::Get { window, from: with, .. } => {
                     if self.arena.is_near(with) {
@@ -117,17 +146,13 @@ impl Drive<'_, '_> {
                     engine.handle_own_stored(stored)?;
                     self.look_far(&mut engine, &mut seen)?;
                 }
-                Action::Agree { verdict } => {
+                Action::Agree { verdict } | Action::Done { verdict } => {
                     while self.far.as_ref().is_some_and(|far| !far.is_idle()) {
                         self.wait(&mut engine, &mut seen)?;
                     }
-                    let mut number = [verdict.encode()];
-                    let ranks = self.ranks;
-                    self.stats.time(|s| &mut s.agreeing, || ranks.allreduce(Reduce::Min, &mut number))?;
-                    engine.handle_agreed(Verdict::decode(number[0]))?;
+                    return Ok(verdict);
                 }
                 Action::Wait => self.wait(&mut engine, &mut seen)?,
-                Action::Done { verdict } => return Ok(verdict),
             }
         }
     }
@@ -174,10 +199,13 @@ impl Drive<'_, '_> {
     /// Tells the engine what has happened since the last look; whether anything has.
     fn look(&mut self, engine: &mut Engine, seen: &mut Seen) -> Result<bool, Error> {
         let mut news = self.look_far(engine, seen)?;
+        if self.arena.alarmed()? {
+            return Err(Error::GivenUp);
+        }
         while let Some(done) = self.writer.as_mut().and_then(|writer| writer.poll()) {
             self.stats.background += done.took;
             note(&mut self.trace, |trace| trace.stored(done.window, done.began, done.took));
-            engine.handle_stored(done.window, done.result)?;
+            engine.handle_stored(done.window, done.result?)?;
             news = true;
         }
         for (slot, part) in seen.parts.iter_mut().enumerate() {
@@ -211,6 +239,7 @@ impl Drive<'_, '_> {
 
     /// Copies this rank's bytes of a window into, or out of, the aggregator's buffer.
     fn move_bytes(&mut self, window: WindowId, with: Rank) -> Result<Result<(), i32>, Error> {
+        provoke::point("copy");
         let slot = self.prepared.slot(window.area, window.part);
         let layout = &self.prepared.plan.areas[window.area as usize].layout;
         let sends = self.prepared.schedule.sends_of(window.area).ok_or(Error::Garbled)?;
@@ -243,6 +272,7 @@ impl Drive<'_, '_> {
 
     /// Lets this rank's bytes of a window go to, or come from, another node.
     fn post_move(&mut self, window: WindowId, with: Rank, seen: &mut Seen) -> Result<(), Error> {
+        provoke::point("copy");
         let layout = &self.prepared.plan.areas[window.area as usize].layout;
         let sends = self.prepared.schedule.sends_of(window.area).ok_or(Error::Garbled)?;
         let blocks: VecDeque<Blocks> = sends.blocks(layout, self.declared, window).collect();
@@ -293,6 +323,9 @@ impl Drive<'_, '_> {
                     }
                 }
             }
+        }
+        if far.alarmed()? {
+            return Err(Error::GivenUp);
         }
         if news {
             self.stats.far_bytes += sent;
@@ -414,6 +447,9 @@ impl Drive<'_, '_> {
         let extents: Vec<BufferExtent> = work.extents(window).collect();
         extents.iter().for_each(|extent| self.stats.count(extent.len));
         let (storage, shift, pack) = (&**self.storage, self.shift, &mut *self.pack);
+        // Not before: most ranks that write directly pack nothing.
+        let room_bytes = self.prepared.plan.frame.settings.buffer_bytes;
+        pack.resize(pack.len().max(usize::try_from(room_bytes).unwrap_or(usize::MAX)), 0);
         match &mut self.memory {
             Memory::Lent(memory) => {
                 tiles::for_each(work.blocks(self.declared, window), |blocks| {

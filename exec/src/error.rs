@@ -27,6 +27,10 @@ pub enum Error {
     NoThread { code: i32 },
     /// The schedule names bytes that were not lent: a defect of Sago.
     NoSuchBytes,
+    /// A panic: a defect of Sago.
+    Panicked { text: String },
+    /// Another rank has given up, and will say why.
+    GivenUp,
 }
 
 impl fmt::Display for Error {
@@ -52,6 +56,8 @@ impl fmt::Display for Error {
                 write!(f, "cannot start the I/O thread: {}", std::io::Error::from_raw_os_error(*code))
             }
             Self::NoSuchBytes => write!(f, "the schedule names bytes that were not lent"),
+            Self::Panicked { text } => write!(f, "internal error: {text}; please report this"),
+            Self::GivenUp => write!(f, "another rank has given up"),
         }
     }
 }

@@ -159,6 +159,21 @@ impl Far {
         Ok(Some((from, news, reader.rest())))
     }
 
+    /// Tells all partners that this rank gives up.
+    pub fn alarm(&mut self) -> Result<(), Error> {
+        Ok(self.mail.alarm()?)
+    }
+
+    /// Whether a partner has given up in this commit.
+    pub fn alarmed(&mut self) -> Result<bool, Error> {
+        Ok(self.mail.alarmed()?)
+    }
+
+    /// After a commit, and before the ranks meet again.
+    pub fn calm(&mut self) -> Result<(), Error> {
+        Ok(self.mail.calm()?)
+    }
+
     /// Collective.
     pub fn close(self) -> Result<(), Error> {
         Ok(self.mail.close()?)

@@ -5,11 +5,14 @@
 
 mod arena;
 mod calibrate;
+mod contain;
 mod drive;
 mod error;
 mod far;
 mod memory;
 mod prepare;
+#[cfg(feature = "provoke")]
+pub mod provoke;
 mod session;
 mod stats;
 mod store;
@@ -19,8 +22,14 @@ mod wire;
 mod writer;
 
 pub use calibrate::{Measured, cache_folder};
+pub use contain::contain;
 pub use error::Error;
 pub use memory::{Lent, Taken};
 pub use session::{Session, Setting};
 pub use stats::Stats;
 pub use trace::{RoundTrace, Trace};
+
+#[cfg(not(feature = "provoke"))]
+mod provoke {
+    pub const fn point(_place: &'static str) {}
+}

@@ -3,6 +3,8 @@
 //! can be used again for the next step with the same pattern.
 
 use crate::Error;
+use crate::contain::contain;
+use crate::provoke;
 use crate::wire::{Garbled, Reader, Writer};
 use sago_core::declare::{Declared, Direction, Outline, Summary};
 use sago_core::extent::Run;
@@ -42,17 +44,22 @@ impl Sender {
 }
 
 impl Prepared {
-    /// Collective: all ranks of `ranks` call it.
+    /// Collective: all ranks of `ranks` call it. A rank that fails, or hears of one, takes part with nothing to the end;
+    /// the callers then agree on what came of it.
     pub fn new(ranks: &dyn Transport, job: &Job<'_>, declared: &Declared) -> Result<Self, Error> {
-        let plan = plan_together(ranks, job, declared)?;
+        let mine = contain(|| Ok(outline(declared)));
+        let told = ranks.allgather(mine.as_deref().unwrap_or_default())?;
         let me = Rank(ranks.rank() as u32);
-        let memberships = plan.memberships(ranks.size() as u32);
-        let areas = memberships[me.index()].iter().map(|area| (*area, &plan.areas[*area as usize]));
-        let mut schedule = RankSchedule::new(&plan.frame, areas, me, declared);
-        let told = ranks.alltoall(&contributions(&plan, &memberships[me.index()], declared, ranks.size()))?;
-        let senders = add_duties(&plan, me, &told, &mut schedule)?;
-        let slots = slots(&plan);
-        Ok(Self { plan, schedule, senders, slots })
+        let begun = mine.and_then(|_| contain(|| begin(job, &told, me, declared)));
+        let parts = begun.as_ref().map(|(_, _, parts)| parts.clone());
+        let told = ranks.alltoall(&parts.unwrap_or_else(|_| Parts::zeroed(vec![0; ranks.size()])))?;
+        let (plan, mut schedule, _) = begun?;
+        contain(|| {
+            provoke::point("duties");
+            let senders = add_duties(&plan, me, &told, &mut schedule)?;
+            let slots = slots(&plan);
+            Ok(Self { plan, schedule, senders, slots })
+        })
     }
 
     /// Which pair of buffers of its aggregator serves a part.
@@ -60,9 +67,13 @@ impl Prepared {
         self.slots[area as usize][part as usize]
     }
 
-    /// How many pairs of buffers the busiest aggregator needs.
-    pub fn slots_max(&self) -> usize {
-        self.slots.iter().flatten().max().map_or(0, |slot| slot + 1)
+    /// How many pairs of buffers each aggregator needs.
+    pub fn slots_by_rank(&self) -> BTreeMap<Rank, usize> {
+        let parts = self.plan.areas.iter().flat_map(|area| &area.parts);
+        parts.fold(BTreeMap::new(), |mut slots, part| {
+            *slots.entry(part.rank).or_default() += 1;
+            slots
+        })
     }
 
     /// The other ranks that this one has bytes for, or from; some of them more than once.
@@ -92,17 +103,38 @@ fn slots(plan: &Plan) -> Vec<Vec<usize>> {
     plan.areas.iter().map(|area| area.parts.iter().map(|part| next(part.rank)).collect()).collect()
 }
 
-fn plan_together(ranks: &dyn Transport, job: &Job<'_>, declared: &Declared) -> Result<Plan, Error> {
+/// What everybody is told; never empty.
+fn outline(declared: &Declared) -> Vec<u8> {
+    provoke::point("outline");
     let mut message = Writer::default();
     message.summary(&declared.summary()).outline(&Outline::of(declared));
-    let told = ranks.allgather(&message.finish())?;
+    message.finish()
+}
+
+/// The plan, this rank's schedule but for its duties, and what it tells the aggregators.
+fn begin(
+    job: &Job<'_>,
+    told: &Parts,
+    me: Rank,
+    declared: &Declared,
+) -> Result<(Plan, RankSchedule, Parts), Error> {
+    provoke::point("plan");
+    if told.iter().any(<[u8]>::is_empty) {
+        return Err(Error::GivenUp);
+    }
     let read = |bytes: &[u8]| {
         let mut reader = Reader::new(bytes);
         Ok((reader.summary()?, reader.outline()?))
     };
     let told = told.iter().map(read).collect::<Result<Vec<(Summary, Outline)>, Garbled>>()?;
     let (summaries, outlines): (Vec<_>, Vec<_>) = told.into_iter().unzip();
-    Ok(plan(job, &summaries, |rank| outlines[rank.index()].clone())?)
+    let plan = plan(job, &summaries, |rank| outlines[rank.index()].clone())?;
+    provoke::point("schedule");
+    let memberships = plan.memberships(summaries.len() as u32);
+    let areas = memberships[me.index()].iter().map(|area| (*area, &plan.areas[*area as usize]));
+    let schedule = RankSchedule::new(&plan.frame, areas, me, declared);
+    let parts = contributions(&plan, &memberships[me.index()], declared, summaries.len());
+    Ok((plan, schedule, parts))
 }
 
 /// For each rank what it must know as an aggregator: part by part, this rank's runs.

@@ -3,10 +3,12 @@
 
 use crate::Error;
 use crate::arena::{Arena, Room};
+use crate::contain::contain;
 use crate::drive::{Drive, Memory};
 use crate::far::Far;
 use crate::memory::{Lent, Taken};
 use crate::prepare::Prepared;
+use crate::provoke;
 use crate::stats::Stats;
 use crate::store::Sieve;
 use crate::trace::Trace;
@@ -154,30 +156,42 @@ impl Session {
         if let Some(arena) = &self.arena {
             arena.reset()?;
         }
+        if let Some(far) = &mut self.far {
+            far.calm()?;
+        }
         match verdict? {
             Verdict::Good => Ok(()),
             Verdict::Failed(fault) => Err(Error::Fault(fault)),
         }
     }
 
+    /// Takes part in a commit or a fetch of the others without any bytes: they all fail, for this reason.
+    pub fn decline(&mut self, reason: &str) -> Error {
+        let mut votes = [0; 4];
+        let met = self.ranks.allreduce(Reduce::Min, &mut votes);
+        let agreed = met.and_then(|()| self.ranks.agree(Err(reason.to_owned())));
+        agreed.map_or_else(Error::from, |()| Error::GivenUp)
+    }
+
     /// Sees to it that `last` fits what the ranks declare; returns how far this commit's offsets are from its plan's.
     fn plan_or_reuse(&mut self, declared: Declared, whole: bool) -> Result<u64, Error> {
-        let known = self.last.as_ref().map_or(Shift::None, |last| last.declared.shift_to(&declared));
+        let known = contain(|| {
+            provoke::point("compare");
+            let reason = "the memory lent is not that of the declaration".to_owned();
+            let known = self.last.as_ref().map_or(Shift::None, |last| last.declared.shift_to(&declared));
+            if whole { Ok(known) } else { Err(Error::Refused { rank: self.ranks.rank(), reason }) }
+        });
+        let (known, mine) = known.map_or_else(|error| (Shift::None, Err(error)), |known| (known, Ok(())));
         let (known, least, greatest) = match known {
             Shift::None => (false, 0, 0),
             Shift::Any => (true, u64::MAX, u64::MAX),
             Shift::By(by) => (by.is_multiple_of(self.alignment()), by, !by),
         };
-        let mut votes = [u64::from(whole), u64::from(known), least, greatest];
+        let mut votes = [u64::from(mine.is_ok()), u64::from(known), least, greatest];
         self.ranks.allreduce(Reduce::Min, &mut votes)?;
-        let [all_whole, all_known, least, greatest] = votes;
-        if all_whole == 0 {
-            let reason = "the memory lent is not that of the declaration".to_owned();
-            return self
-                .ranks
-                .agree(if whole { Ok(()) } else { Err(reason) })
-                .map(|()| 0)
-                .map_err(Error::from);
+        let [all_able, all_known, least, greatest] = votes;
+        if all_able == 0 {
+            return self.agree(mine).map(|()| 0);
         }
         // The same shift on all ranks; or nothing anywhere.
         if all_known == 1 && (least == !greatest || (least, greatest) == (u64::MAX, u64::MAX)) {
@@ -191,12 +205,25 @@ impl Session {
             storage: self.setting.storage,
             calibration: self.setting.calibration,
         };
-        let prepared = Prepared::new(&*self.ranks, &job, &declared)?;
+        let prepared = self.agree(Prepared::new(&*self.ranks, &job, &declared))?;
         let room = self.make_room(&prepared);
-        self.ranks.agree(room.map_err(|error| error.to_string()))?;
+        self.agree(room)?;
         self.meet_partners(&prepared)?;
         self.last = Some(Last { declared, prepared });
         Ok(0)
+    }
+
+    /// What this rank has if all have theirs; else why the first one that failed has not.
+    fn agree<T>(&self, mine: Result<T, Error>) -> Result<T, Error> {
+        let reason = match &mine {
+            Ok(_) | Err(Error::GivenUp) => Ok(()),
+            // Then the ranks can no longer talk to each other.
+            Err(Error::Ranks(lost)) => return Err(Error::Ranks(lost.clone())),
+            Err(Error::Refused { reason, .. }) => Err(reason.clone()),
+            Err(error) => Err(error.to_string()),
+        };
+        self.ranks.agree(reason)?;
+        mine
     }
 
     /// Offsets may move by multiples of this without a new plan.
@@ -207,15 +234,15 @@ impl Session {
     /// Buffers for a plan, and a thread that stores them. Every rank knows what all need, so on a node all grow, or none.
     fn make_room(&mut self, prepared: &Prepared) -> Result<(), Error> {
         let buffer_bytes = usize::try_from(prepared.plan.frame.settings.buffer_bytes).unwrap_or(usize::MAX);
-        let needed = Room { slots: prepared.slots_max(), buffer_bytes };
+        let slots = prepared.slots_by_rank();
+        let near = self.local.iter().enumerate().filter(|(_, number)| number.is_some());
+        let slots = near.map(|(rank, _)| slots.get(&Rank(rank as u32)).copied().unwrap_or(0)).collect();
+        let needed = Room { slots, buffer_bytes };
         let has = self.arena.as_ref().map(Arena::room);
-        let wanted = has.unwrap_or_default().union(needed);
-        if has != Some(wanted) {
+        let wanted = has.map_or_else(|| needed.clone(), |has| has.union(&needed));
+        if has != Some(&wanted) {
             self.arena = None;
             self.arena = Some(Arena::new(&*self.node, wanted, self.local.clone())?);
-        }
-        if !prepared.schedule.own.is_empty() {
-            self.pack.resize(self.pack.len().max(buffer_bytes), 0);
         }
         if self.writer.is_none() && !prepared.schedule.duties.is_empty() {
             self.writer = Some(Writer::new()?);
@@ -278,7 +305,7 @@ impl Session {
 
     /// The memory that this rank holds for the session: its buffers, and what lies between it and other nodes.
     pub fn memory_bytes(&self) -> usize {
-        let arena = self.arena.as_ref().map_or(0, |arena| arena.room().bytes());
+        let arena = self.arena.as_ref().map_or(0, Arena::memory_bytes);
         arena + self.far.as_ref().map_or(0, Far::memory_bytes) + self.pack.capacity()
     }
 
@@ -289,6 +316,15 @@ impl Session {
 
     pub fn stats(&self) -> Stats {
         self.stats
+    }
+
+    /// Collective: gives back what MPI holds for the session, until the next commit. Some MPI libraries end a program that has
+    /// windows when it ends MPI.
+    pub fn rest(&mut self) -> Result<(), Error> {
+        let Some(far) = self.far.take() else { return Ok(()) };
+        // The next plan finds partners anew.
+        self.last = None;
+        far.close()
     }
 
     /// Collective: gives back the memory and the group.

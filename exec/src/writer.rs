@@ -5,6 +5,7 @@
 
 use crate::Error;
 use crate::arena::Arena;
+use crate::contain::contain;
 use crate::store::{self, Extents, Sieve};
 use sago_core::schedule::{BufferExtent, WindowId};
 use sago_mpi::Signal;
@@ -38,10 +39,11 @@ pub enum Access {
 }
 
 /// A window that has been stored.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Done {
     pub window: WindowId,
-    pub result: Result<(), i32>,
+    /// The outer error is one of ours, such as a panic.
+    pub result: Result<Result<(), i32>, Error>,
     pub began: Instant,
     pub took: Duration,
 }
@@ -67,12 +69,14 @@ impl Writer {
             let mut scratch = Vec::new();
             for mut job in todo {
                 let start = Instant::now();
-                let result = match job.access {
-                    Access::Write(sieve) => {
-                        store::write_all(&*job.storage, &mut job.requests, sieve, &mut scratch)
-                    }
-                    Access::Read => store::read_all(&*job.storage, &mut job.requests, &mut scratch),
-                };
+                let result = contain(|| {
+                    Ok(match job.access {
+                        Access::Write(sieve) => {
+                            store::write_all(&*job.storage, &mut job.requests, sieve, &mut scratch)
+                        }
+                        Access::Read => store::read_all(&*job.storage, &mut job.requests, &mut scratch),
+                    })
+                });
                 let (window, began, took) = (job.window, start, start.elapsed());
                 if report.send(Done { window, result, began, took }).is_err() {
                     return;
@@ -148,7 +152,7 @@ impl Drop for Writer {
         self.settle();
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been seen as a missing report.
+            // It has no panic: those of storage are reported.
             let _ = thread.join();
         }
     }

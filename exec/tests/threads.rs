@@ -70,3 +70,35 @@ fn very_many_tiny_extents() {
         results.into_iter().for_each(|result| assert_eq!(result, Ok(())));
     }
 }
+
+#[test]
+fn only_aggregators_hold_buffers() {
+    let storage: Arc<dyn Storage> = Arc::new(Memory::default());
+    let held = |exchange| {
+        let run =
+            |t: &dyn sago_mpi::Transport| suite::extremes::held(t, Arc::clone(&storage), exchange, &|| 0);
+        let held = threads::run(4, Options::default(), run);
+        held.into_iter().map(|held| held.unwrap().0 >> 20).collect::<Vec<u64>>()
+    };
+    let mut aggregated = held("aggregate");
+    aggregated.sort_unstable();
+    assert_eq!(aggregated, [0, 0, 0, 4]);
+    // Here every rank packs its own blocks.
+    assert_eq!(held("direct"), [2; 4]);
+}
+
+/// Anywhere in a commit or a fetch.
+#[cfg(feature = "provoke")]
+#[test]
+fn a_rank_that_panics_fails_them_all() {
+    for (ranks_per_node, no_windows) in [(0, false), (2, false), (1, true)] {
+        for case in 0..suite::panics::CASES {
+            // Drawn interleavings find a deadlock by themselves; free ones are as they are in programs.
+            let seed = (case % 3 > 0).then_some(case);
+            let options = Options { ranks_per_node, no_windows, seed };
+            let storage: Arc<dyn Storage> = Arc::new(Memory::default());
+            let results = threads::run(4, options, |t| suite::panics::run(t, Arc::clone(&storage), case));
+            results.into_iter().for_each(|result| assert_eq!(result, Ok(()), "{options:?}"));
+        }
+    }
+}

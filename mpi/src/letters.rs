@@ -15,6 +15,8 @@ const TAG: c_int = 0;
 const WORD: usize = 8;
 /// Instead of a length: the partner will send no more.
 const FAREWELL: u64 = u64::MAX;
+/// Instead of a length: the partner gives up; the number of its last calm follows.
+const ALARM: u64 = u64::MAX - 1;
 /// Messages to one partner that have not left yet.
 const IN_FLIGHT_MAX: usize = 4;
 
@@ -28,6 +30,9 @@ pub struct Letters {
     /// Buffers to be used again.
     spare: Vec<Vec<u8>>,
     next: usize,
+    /// How many calms there have been, and after which of them the last alarm was raised.
+    calms: u64,
+    alarm: Option<u64>,
 }
 
 struct Partner {
@@ -47,8 +52,9 @@ impl Letters {
         partners.iter().try_for_each(|rank| check_rank(*rank, comm.size()))?;
         let partner = |&rank: &usize| Partner { rank, sending: VecDeque::new(), gone: false };
         let partners = partners.iter().map(partner).collect();
-        let inbox = vec![0; record_bytes + WORD];
-        Ok(Self { comm, wait, partners, record_bytes, inbox, spare: Vec::new(), next: 0 })
+        let inbox = vec![0; record_bytes.max(WORD) + WORD];
+        let (spare, next, calms, alarm) = (Vec::new(), 0, 0, None);
+        Ok(Self { comm, wait, partners, record_bytes, inbox, spare, next, calms, alarm })
     }
 
     fn start(&mut self, at: usize, word: u64, record: &[u8]) -> Result<(), Error> {
@@ -126,6 +132,10 @@ impl Mail for Letters {
             match self.take(at)? {
                 None => {}
                 Some(FAREWELL) => self.partners[at].gone = true,
+                Some(ALARM) => {
+                    let calms = self.inbox[WORD..].first_chunk().map(|word| u64::from_le_bytes(*word));
+                    self.alarm = self.alarm.max(calms);
+                }
                 Some(len) => {
                     self.next = at;
                     let end = usize::try_from(len).unwrap_or(usize::MAX).min(self.record_bytes) + WORD;
@@ -134,6 +144,20 @@ impl Mail for Letters {
             }
         }
         Ok(None)
+    }
+
+    fn alarm(&mut self) -> Result<(), Error> {
+        let calms = self.calms.to_le_bytes();
+        (0..self.partners.len()).try_for_each(|at| self.start(at, ALARM, &calms))
+    }
+
+    fn alarmed(&mut self) -> Result<bool, Error> {
+        Ok(self.alarm == Some(self.calms))
+    }
+
+    fn calm(&mut self) -> Result<(), Error> {
+        self.calms += 1;
+        Ok(())
     }
 
     fn memory_bytes(&self) -> usize {

@@ -160,6 +160,9 @@ pub(crate) fn c_text(text: &[c_char]) -> String {
 }
 
 type AbiVersion = Option<unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int>;
+type InfoGet = Option<unsafe extern "C" fn(Handle, *const c_char, c_int, *mut c_char, *mut c_int) -> c_int>;
+type InfoGetString =
+    Option<unsafe extern "C" fn(Handle, *const c_char, *mut c_int, *mut c_char, *mut c_int) -> c_int>;
 type FromFortran = Option<unsafe extern "C" fn(c_int) -> Handle>;
 
 /// Open MPI's way to its predefined handles.
@@ -180,6 +183,8 @@ macro_rules! functions {
         pub struct Functions {
             $(pub $name: unsafe extern "C" fn($($arg),*) -> c_int,)*
             pub abi_version: AbiVersion,
+            pub info_get: InfoGet,
+            pub info_get_string: InfoGetString,
             pub from_fortran: FromFortranTable,
         }
 
@@ -195,6 +200,12 @@ macro_rules! functions {
                     },)*
                     // SAFETY: as above; a function that is missing is None.
                     abi_version: unsafe { std::mem::transmute::<*mut c_void, AbiVersion>(optional(scope, c"MPI_Abi_get_version")) },
+                    // SAFETY: as above.
+                    info_get: unsafe { std::mem::transmute::<*mut c_void, InfoGet>(optional(scope, c"MPI_Info_get")) },
+                    // SAFETY: as above.
+                    info_get_string: unsafe {
+                        std::mem::transmute::<*mut c_void, InfoGetString>(optional(scope, c"MPI_Info_get_string"))
+                    },
                     from_fortran: FromFortranTable {
                         comm: from_fortran(scope, c"MPI_Comm_f2c"),
                         datatype: from_fortran(scope, c"MPI_Type_f2c"),
@@ -225,6 +236,10 @@ functions! {
     MPI_Comm_free(*mut Handle);
     MPI_Comm_get_parent(*mut Handle);
 
+    MPI_Info_get_nkeys(Handle, *mut c_int);
+    MPI_Info_get_nthkey(Handle, c_int, *mut c_char);
+    MPI_Info_free(*mut Handle);
+
     MPI_Type_size(Handle, *mut c_int);
     MPI_Type_get_name(Handle, *mut c_char, *mut c_int);
     MPI_Reduce_local(*const c_void, *mut c_void, c_int, Handle, Handle);
@@ -247,7 +262,6 @@ functions! {
     MPI_Win_unlock_all(Handle);
     MPI_Win_flush(c_int, Handle);
     MPI_Win_flush_all(Handle);
-    MPI_Win_flush_local_all(Handle);
     MPI_Win_sync(Handle);
     MPI_Put(*const c_void, c_int, Handle, c_int, isize, c_int, Handle, Handle);
     MPI_Get(*mut c_void, c_int, Handle, c_int, isize, c_int, Handle, Handle);

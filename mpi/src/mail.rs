@@ -24,6 +24,17 @@ pub trait Mail {
     /// The next record that has arrived, and from whom.
     fn receive(&mut self) -> Result<Option<(usize, &[u8])>, Error>;
 
+    /// Tells all partners that this rank gives up. Waits for nobody, whether there is room for records or not.
+    fn alarm(&mut self) -> Result<(), Error>;
+
+    /// Whether a partner has given up since the last [`Mail::calm`]. It may show only once all records that have arrived
+    /// are received.
+    fn alarmed(&mut self) -> Result<bool, Error>;
+
+    /// Alarms up to now are over. All ranks call it equally often, between two meetings of all of them, and none looks for
+    /// records meanwhile.
+    fn calm(&mut self) -> Result<(), Error>;
+
     /// The memory that it holds on this rank.
     fn memory_bytes(&self) -> usize;
 
@@ -32,6 +43,10 @@ pub trait Mail {
 }
 
 const WORD: usize = 8;
+/// Each rank's window starts with the number of alarms that partners have raised.
+const ALARMS: usize = 0;
+/// Then come the words for each partner.
+const WORDS: usize = 64;
 /// Instead of a record's length: the next one is at the ring's start.
 const TO_THE_START: u64 = u64::MAX;
 /// The ring that a record of some length needs; see [`Lane::give_back`].
@@ -44,6 +59,8 @@ pub struct Lanes {
     /// Where to look next.
     next: usize,
     bytes: usize,
+    /// Alarms that are over.
+    alarms: u64,
 }
 
 /// To and from one partner.
@@ -79,10 +96,10 @@ impl Lanes {
     /// Collective. Partners are mutual, sorted, and `record_bytes` may differ from rank to rank.
     pub fn new(group: &dyn Transport, partners: &[usize], record_bytes: usize) -> Result<Self, Error> {
         let ring_bytes = (RECORDS_PER_RING * (record_bytes + WORD)).next_multiple_of(64);
-        let rings = (2 * WORD * partners.len()).next_multiple_of(64);
+        let rings = (WORDS + 2 * WORD * partners.len()).next_multiple_of(64);
         let place = |number: usize| Place {
-            head: 2 * WORD * number,
-            tail: 2 * WORD * number + WORD,
+            head: WORDS + 2 * WORD * number,
+            tail: WORDS + 2 * WORD * number + WORD,
             ring: rings + ring_bytes * number,
             ring_bytes,
         };
@@ -102,7 +119,7 @@ impl Lanes {
         group.agree(if lanes.is_some() { Ok(()) } else { Err("partners are not mutual".to_owned()) })?;
         let bytes = if partners.is_empty() { 0 } else { rings + ring_bytes * partners.len() };
         let window = group.window(bytes)?;
-        Ok(Self { group, window, lanes: lanes.unwrap_or_default(), next: 0, bytes })
+        Ok(Self { group, window, lanes: lanes.unwrap_or_default(), next: 0, bytes, alarms: 0 })
     }
 
     fn lane(&self, rank: usize) -> Result<usize, Error> {
@@ -164,6 +181,22 @@ impl Mail for Lanes {
             return Ok(Some((lane.partner, unsafe { self.window.bytes(range) }?)));
         }
         Ok(None)
+    }
+
+    fn alarm(&mut self) -> Result<(), Error> {
+        let tell = |lane: &Lane| self.window.fetch_add(lane.partner, ALARMS, 1).map(|_| ());
+        self.lanes.iter().try_for_each(tell)
+    }
+
+    fn alarmed(&mut self) -> Result<bool, Error> {
+        Ok(!self.lanes.is_empty() && self.window.counter(ALARMS)? != self.alarms)
+    }
+
+    fn calm(&mut self) -> Result<(), Error> {
+        if !self.lanes.is_empty() {
+            self.alarms = self.window.counter(ALARMS)?;
+        }
+        Ok(())
     }
 
     fn memory_bytes(&self) -> usize {

@@ -19,6 +19,7 @@ use crate::transport::{
 use crate::wait::{Polite, Wait};
 use crate::window;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// The tag of messages inside of `alltoall` and `allgather`, which users' tags (`u16`) leave alone but may equal: an
 /// exchange never overlaps a collective of the same rank.
@@ -43,6 +44,11 @@ impl Default for Options {
     }
 }
 
+/// How long a rank sleeps before it lets MPI serve others, if nobody wakes it: where only messages of the program can need it,
+/// and where our own do.
+const NAP: Duration = Duration::from_millis(1);
+const NAP_BETWEEN_NODES: Duration = Duration::from_micros(100);
+
 type Progress = Rc<dyn Fn() -> Result<(), Error>>;
 
 /// The ranks of a communicator.
@@ -51,9 +57,9 @@ pub struct MpiRanks {
     one_node: bool,
     board: Option<Rc<Board>>,
     wait: Rc<dyn Wait>,
-    /// What serves other ranks while we wait, where they reach us through MPI; inherited by subgroups, whose members may
-    /// be targets of puts in the larger group.
-    progress: Option<Progress>,
+    /// What serves other ranks while we wait; inherited by subgroups, whose members may be targets of puts in the larger
+    /// group.
+    progress: Progress,
     /// The pretended node.
     node: Option<u32>,
     options: Options,
@@ -129,19 +135,17 @@ impl MpiRanks {
         };
         let one_node = one_node && (shared.is_some() || !options.board);
         let comm = Rc::new(comm);
-        let progress = progress.or_else(|| {
-            let served = Rc::clone(&comm);
-            shared.is_none().then(|| Rc::new(move || served.progress()) as Progress)
-        });
-        let wait: Rc<dyn Wait> =
-            Rc::new(progress.clone().map_or_else(Polite::default, Polite::with_progress));
+        let served = Rc::clone(&comm);
+        let progress = progress.unwrap_or_else(|| Rc::new(move || served.progress()));
+        let nap = if shared.is_none() { NAP_BETWEEN_NODES } else { NAP };
+        let wait: Rc<dyn Wait> = Rc::new(Polite::with_progress(Rc::clone(&progress), nap));
         let board =
             shared.map(|shared| Rc::new(Board::new(shared, comm.rank(), comm.size(), Rc::clone(&wait))));
         Ok(Self { comm, one_node, board, wait, progress, node, options })
     }
 
     fn subgroup(&self, comm: Comm) -> Result<Box<dyn Transport>, Error> {
-        Ok(Box::new(Self::on(comm, self.progress.clone(), self.node, self.options)?))
+        Ok(Box::new(Self::on(comm, Some(Rc::clone(&self.progress)), self.node, self.options)?))
     }
 
     /// Both sides of a transfer can be described by `int`s.
@@ -236,7 +240,7 @@ impl Transport for MpiRanks {
             one_node: self.one_node,
             board: self.board.clone(),
             wait: Rc::clone(&self.wait),
-            progress: self.progress.clone(),
+            progress: Rc::clone(&self.progress),
             node: self.node,
             options: self.options,
         }))

@@ -28,21 +28,30 @@ pub trait Wait {
 const SPINS: u32 = 100;
 
 /// Sleeps on futexes.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Polite {
     /// Set when a rank of this process has ended early.
     alarm: Option<Arc<Alarm>>,
-    /// Lets MPI serve other nodes while we wait; without asynchronous progress their puts to us stand still otherwise.
+    /// Lets MPI serve others while we wait: messages of the program that are under way to us, and puts from other nodes. Without
+    /// asynchronous progress they stand still otherwise, and with them, perhaps, the rank that we wait for.
     progress: Option<Rc<dyn Fn() -> Result<(), Error>>>,
+    /// Between two looks at what cannot wake us.
+    nap: Duration,
+}
+
+impl Default for Polite {
+    fn default() -> Self {
+        Self { alarm: None, progress: None, nap: Duration::from_millis(20) }
+    }
 }
 
 impl Polite {
     pub fn with_alarm(alarm: Arc<Alarm>) -> Self {
-        Self { alarm: Some(alarm), progress: None }
+        Self { alarm: Some(alarm), ..Self::default() }
     }
 
-    pub fn with_progress(progress: Rc<dyn Fn() -> Result<(), Error>>) -> Self {
-        Self { alarm: None, progress: Some(progress) }
+    pub fn with_progress(progress: Rc<dyn Fn() -> Result<(), Error>>, nap: Duration) -> Self {
+        Self { alarm: None, progress: Some(progress), nap }
     }
 
     fn look_around(&self) -> Result<(), Error> {
@@ -61,14 +70,13 @@ impl Wait for Polite {
             }
             std::hint::spin_loop();
         }
-        let nap = Duration::from_micros(if self.progress.is_some() { 100 } else { 20_000 });
         loop {
             let seen = signal.get();
             if done(seen) {
                 return Ok(());
             }
             self.look_around()?;
-            signal.sleep(seen, nap);
+            signal.sleep(seen, self.nap);
         }
     }
 

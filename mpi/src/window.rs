@@ -7,6 +7,7 @@ use crate::library::Mpi;
 use crate::memory::{PAGE, Segment, aligned};
 use crate::transport::{Put, Window, check_rank};
 use crate::wait::{Patience, Wait};
+use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -27,7 +28,8 @@ pub fn remote(comm: &Comm, wait: Rc<dyn Wait>, bytes: usize) -> Result<Remote, E
     let sizes = comm.allgather_number(&*wait, bytes as u64)?;
     let sizes = sizes.into_iter().map(|n| usize::try_from(n).unwrap_or(0)).collect();
     let (rank, count_max) = (comm.rank(), comm.count_max());
-    let remote = Remote { window, own, byte, int64, sum, rank, sizes, count_max, wait };
+    let under_way = UnderWay::default();
+    let remote = Remote { window, own, byte, int64, sum, rank, sizes, count_max, wait, under_way };
     remote.sync()?;
     comm.barrier(&*remote.wait)?;
     Ok(remote)
@@ -84,7 +86,41 @@ pub struct Remote {
     sizes: Vec<usize>,
     count_max: usize,
     wait: Rc<dyn Wait>,
+    under_way: UnderWay,
 }
+
+/// Target and bytes of puts that have not been flushed. They are copies: MPICH 4.0 over UCX may read a buffer after
+/// `MPI_Win_flush_local` has said that it may be used again.
+#[derive(Default)]
+struct UnderWay(RefCell<Vec<(usize, Vec<u8>)>>);
+
+impl UnderWay {
+    /// Keeps a copy; the address is good until it is flushed.
+    fn keep(&self, to: usize, bytes: &[u8]) -> *const u8 {
+        let copy = bytes.to_vec();
+        let start = copy.as_ptr();
+        self.0.borrow_mut().push((to, copy));
+        start
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.borrow().iter().map(|(_, bytes)| bytes.len()).sum()
+    }
+
+    fn flushed(&self, done: impl Fn(usize) -> bool) {
+        self.0.borrow_mut().retain(|(to, _)| !done(*to));
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        // After an error MPI may still read them.
+        std::mem::forget(self.0.take());
+    }
+}
+
+/// More bytes than this are not under way at a time.
+const UNDER_WAY_MAX: usize = 8 << 20;
 
 impl Remote {
     fn check_range(&self, rank: usize, offset: usize, len: usize) -> Result<(), Error> {
@@ -108,8 +144,8 @@ impl Remote {
         self.check_range(put.to, put.offset, put.bytes.len())?;
         for (i, chunk) in put.bytes.chunks(self.count_max).enumerate() {
             let (at, count) = (displacement(put.offset + i * self.count_max), count(chunk.len()));
-            let (data, to) = (chunk.as_ptr().cast(), put.to as c_int);
-            // SAFETY: the buffer is lent until `put` has flushed locally, and the range lies in the target's window.
+            let (data, to) = (self.under_way.keep(put.to, chunk).cast(), put.to as c_int);
+            // SAFETY: the buffer is kept until a flush, and the range lies in the target's window.
             let code = unsafe {
                 (self.window.mpi.fns.MPI_Put)(
                     data,
@@ -130,11 +166,8 @@ impl Remote {
 
 impl Window for Remote {
     fn put(&self, puts: &[Put<'_>]) -> Result<(), Error> {
-        let verdict = puts.iter().try_for_each(|put| self.start_put(put));
-        // Also after an error: what was started still reads the buffers.
-        // SAFETY: our live window, in an epoch.
-        let code = unsafe { (self.window.mpi.fns.MPI_Win_flush_local_all)(self.window.handle) };
-        verdict.and(self.check("MPI_Win_flush_local_all", code))
+        puts.iter().try_for_each(|put| self.start_put(put))?;
+        if self.under_way.bytes() > UNDER_WAY_MAX { self.flush_all() } else { Ok(()) }
     }
 
     fn get(&self, from: usize, offset: usize, into: &mut [u8]) -> Result<(), Error> {
@@ -165,13 +198,17 @@ impl Window for Remote {
         check_rank(to, self.sizes.len())?;
         // SAFETY: our live window, in an epoch.
         let code = unsafe { (self.window.mpi.fns.MPI_Win_flush)(to as c_int, self.window.handle) };
-        self.check("MPI_Win_flush", code)
+        self.check("MPI_Win_flush", code)?;
+        self.under_way.flushed(|rank| rank == to);
+        Ok(())
     }
 
     fn flush_all(&self) -> Result<(), Error> {
         // SAFETY: as above.
         let code = unsafe { (self.window.mpi.fns.MPI_Win_flush_all)(self.window.handle) };
-        self.check("MPI_Win_flush_all", code)
+        self.check("MPI_Win_flush_all", code)?;
+        self.under_way.flushed(|_| true);
+        Ok(())
     }
 
     fn fetch_add(&self, to: usize, offset: usize, value: u64) -> Result<u64, Error> {
@@ -232,6 +269,7 @@ impl Window for Remote {
         // SAFETY: our live window, in an epoch.
         let code = unsafe { (self.window.mpi.fns.MPI_Win_unlock_all)(self.window.handle) };
         self.check("MPI_Win_unlock_all", code)?;
+        self.under_way.flushed(|_| true);
         self.window.free()
     }
 }

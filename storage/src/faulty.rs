@@ -20,6 +20,8 @@ pub enum Fault {
     FullAfter { bytes: u64 },
     /// Calls that touch these bytes fail with this error number.
     BadRange { op: Op, range: Range<u64>, errno: i32 },
+    /// The `call`-th call panics: a defect below.
+    Panic { op: Op, call: u64 },
 }
 
 #[derive(Debug)]
@@ -49,6 +51,7 @@ impl<S: Storage> Faulty<S> {
         for fault in &self.faults {
             match *fault {
                 Fault::FailCall { op: o, call: c, errno } if o == op && c == call => return fail(errno),
+                Fault::Panic { op: o, call: c } if o == op && c == call => panic!("provoked in storage"),
                 Fault::InterruptEvery { op: o, every } if o == op && call % every == 0 => {
                     return fail(Errno::INTR.raw_os_error());
                 }

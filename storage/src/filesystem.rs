@@ -52,6 +52,11 @@ const LOCAL: [&str; 12] =
     ["ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "tmpfs", "ramfs", "overlay", "vfat", "devtmpfs"];
 
 impl FileSystem {
+    /// Whether its files are in this node's memory.
+    pub fn in_memory(&self) -> bool {
+        matches!(self.kind.as_str(), "tmpfs" | "ramfs")
+    }
+
     /// Of a file or folder that is there, or of the folder that a new file goes to.
     pub fn of(path: &Path) -> io::Result<Self> {
         let path = existing(path)?;

@@ -143,3 +143,28 @@ CASE(part_removes_beside_all)
     OK(H5Fclose(file));
     expect_in_file("all.h5", "e", 0, (hsize_t)(EACH * nranks), 100);
 }
+
+/* A message that is under way needs its receiver to serve MPI, also while that one waits for the sender in HDF5. */
+CASE(message_across_calls)
+{
+    enum { LONG = 16 << 20 };
+    hid_t       file = make_file("f.h5"), d = make_ints(file, "d", (hsize_t)(EACH * nranks), H5P_DEFAULT);
+    char       *message = calloc(1, LONG);
+    int         to = (rank + 1) % nranks, from = (rank + nranks - 1) % nranks;
+    MPI_Request coming;
+    for (int turn = 0; turn < 2; turn++) {
+        write_ints(d, (hsize_t)(EACH * rank), EACH, 110 + turn, collective());
+        bool sends = rank % 2 == turn && to != rank && to % 2 != turn, takes = rank % 2 != turn && from % 2 == turn;
+        if (takes)
+            MPI_Irecv(message, LONG, MPI_BYTE, from, 7, MPI_COMM_WORLD, &coming);
+        if (sends)
+            MPI_Send(message, LONG, MPI_BYTE, to, 7, MPI_COMM_WORLD);
+        OK(H5Fflush(file, H5F_SCOPE_LOCAL));
+        if (takes)
+            MPI_Wait(&coming, MPI_STATUS_IGNORE);
+    }
+    free(message);
+    OK(H5Dclose(d));
+    OK(H5Fclose(file));
+    expect_in_file("f.h5", "d", 0, (hsize_t)(EACH * nranks), 111);
+}

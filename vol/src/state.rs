@@ -31,6 +31,8 @@ pub struct State {
     complained: AtomicBool,
     /// Whether a file has been captured.
     greeted: AtomicBool,
+    /// What has been said once.
+    said: Mutex<BTreeSet<String>>,
 }
 
 /// Groups of ranks kept for their next file.
@@ -54,11 +56,17 @@ impl State {
             awake: AtomicBool::new(false),
             complained: AtomicBool::new(false),
             greeted: AtomicBool::new(false),
+            said: Mutex::new(BTreeSet::new()),
         }
     }
 
     pub fn of(library: &Library) -> &'static Self {
         &STATES[library.slot()]
+    }
+
+    /// Whether this has not been said before.
+    pub fn is_news(&self, text: &str) -> bool {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned())
     }
 
     pub fn count(&self, op: Op) {

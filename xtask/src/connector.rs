@@ -71,6 +71,11 @@ impl Connector {
         Ok(all)
     }
 
+    /// Where the report is.
+    pub fn report(&self) -> &Path {
+        &self.report
+    }
+
     /// The report's lines of processes; none if there is no report.
     pub fn activities(&self) -> Result<Vec<Activity>> {
         match fs::read_to_string(&self.report) {

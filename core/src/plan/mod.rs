@@ -46,6 +46,8 @@ pub struct Job<'a> {
 pub struct StorageFacts {
     pub stripe_bytes: Option<u64>,
     pub targets: Option<u32>,
+    /// Its files are in memory.
+    pub in_memory: bool,
 }
 
 /// The plan of all areas.

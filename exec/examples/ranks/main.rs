@@ -6,6 +6,7 @@ mod suite;
 
 mod killed;
 mod large;
+mod memory;
 mod placed;
 
 use sago_mpi::{Mpi, MpiRanks, Options, RawComm, Transport};
@@ -73,8 +74,16 @@ fn test(t: &dyn Transport, args: &[String]) -> Result<String, String> {
             (first..last).try_for_each(case)?;
             Ok(format!("ok {} seeds", last - first))
         }
+        #[cfg(feature = "provoke")]
+        "panics" => {
+            let every = number(args, "every").unwrap_or(1).max(1);
+            let mut cases = (0..suite::panics::CASES).filter(|case| case % every == 0);
+            cases.try_for_each(|case| suite::panics::run(t, empty(t, file)?, case))?;
+            Ok(format!("ok {} seeds", suite::panics::CASES.div_ceil(every)))
+        }
         "tiny" => suite::extremes::tiny(t, empty(t, file)?, number(args, "count").unwrap_or(200_000))
             .map(|()| "ok 1 seeds".to_owned()),
+        "memory" => memory::one_pair_of_buffers(t, empty(t, file)?),
         "large" => large::commit_and_fetch(t).map(|()| "ok 1 seeds".to_owned()),
         "killed" => killed::commit_until(t, empty(t, file)?, number(args, "victim").unwrap_or(0)),
         "placed" => {

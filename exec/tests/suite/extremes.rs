@@ -1,4 +1,4 @@
-//! Extents that are very many.
+//! Extents that are very many, and what memory a commit takes.
 
 use super::{setting, text};
 use sago_core::declare::{Declaration, Direction};
@@ -33,4 +33,26 @@ pub fn tiny(t: &dyn Transport, storage: Arc<dyn Storage>, count: u64) -> Result<
         if back == bytes { Ok(()) } else { Err("what was read differs".to_owned()) }
     };
     t.agree(work()).map_err(|e| e.to_string())
+}
+
+/// What a rank holds after a commit of interleaved blocks, with one aggregator or none, as the session counts it and as
+/// `look` sees it.
+pub fn held(
+    t: &dyn Transport,
+    storage: Arc<dyn Storage>,
+    exchange: &str,
+    look: &dyn Fn() -> u64,
+) -> Result<(u64, u64), String> {
+    const BLOCK: u64 = 1 << 10;
+    const COUNT: u64 = 4 << 10;
+    let (rank, ranks) = (t.rank() as u64, t.size() as u64);
+    let options = format!("exchange={exchange} buffer=2MiB stripe=2MiB aggregators=1");
+    let bytes = vec![1; (BLOCK * COUNT) as usize];
+    let mut session = Session::open(t, storage, setting(&options)).map_err(text)?;
+    let mut declaration = Declaration::new(Direction::Write);
+    declaration.variable(Run::strided(rank * BLOCK, BLOCK, ranks * BLOCK, COUNT));
+    session.commit(declaration.finish(), &Lent::new([bytes.as_slice()])).map_err(text)?;
+    let held = (session.memory_bytes() as u64, look());
+    session.close().map_err(text)?;
+    Ok(held)
 }

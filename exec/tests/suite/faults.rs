@@ -100,7 +100,7 @@ fn read(t: &dyn Transport, storage: &Arc<dyn Storage>, mine: &Pattern, options: 
     result
 }
 
-fn same_everywhere(t: &dyn Transport, result: &Result<(), Error>) -> Result<(), String> {
+pub fn same_everywhere(t: &dyn Transport, result: &Result<(), Error>) -> Result<(), String> {
     let told = format!("{result:?}");
     let all = t.allgather(told.as_bytes()).map_err(|e| e.to_string())?;
     match all.iter().find(|other| *other != told.as_bytes()) {

@@ -3,6 +3,8 @@
 
 pub mod extremes;
 pub mod faults;
+#[cfg(feature = "provoke")]
+pub mod panics;
 mod pattern;
 
 pub use pattern::Pattern;

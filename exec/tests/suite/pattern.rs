@@ -9,6 +9,9 @@ pub struct Pattern {
     pub variables: Vec<(Vec<Run>, Vec<u8>)>,
 }
 
+/// From one piece to the next, where they are few.
+const FAR: u64 = 3001;
+
 impl Pattern {
     /// Runs of rank `rank` of `ranks`; ranks do not overlap each other, but a rank may overlap itself.
     pub fn random(random: &mut Random, rank: u64, ranks: u64, shift: u64) -> Self {
@@ -50,9 +53,11 @@ impl Pattern {
                     mine.filter_map(|r| Run::strided(row(r), unit, unit, 1)).collect()
                 }
                 // A byte here and there, far apart.
-                5 => (0..count / 10)
-                    .filter_map(|i| Run::strided(at + (i * ranks + rank) * 3001, 1 + i % 3, 3, 1))
-                    .collect(),
+                5 => {
+                    let at = base + variable * (count / 10 + 1) * ranks * FAR;
+                    let place = |i: u64| at + (i * ranks + rank) * FAR;
+                    (0..count / 10).filter_map(|i| Run::strided(place(i), 1 + i % 3, 3, 1)).collect()
+                }
                 _ => Vec::new(),
             };
             let bytes = runs.iter().map(|run| run.bytes()).sum();

@@ -211,7 +211,14 @@ impl Transport for ThreadRank {
         partners.iter().try_for_each(|rank| check_rank(*rank, self.group.size))?;
         // A group of their own, so that what is left in it goes with it.
         let own = self.join(&self.meet(Arc::new((Some(0), 0)))?, 0)?;
-        Ok(Box::new(Letters { own, partners: partners.to_vec(), record_bytes, next: 0, open: Vec::new() }))
+        Ok(Box::new(Letters {
+            own,
+            partners: partners.to_vec(),
+            record_bytes,
+            next: 0,
+            open: Vec::new(),
+            calms: 0,
+        }))
     }
 
     fn watch(
@@ -241,10 +248,12 @@ struct Letters {
     record_bytes: usize,
     next: usize,
     open: Vec<u8>,
+    calms: u64,
 }
 
 impl Letters {
     const TAG: u16 = 0;
+    const ALARM_TAG: u16 = 1;
     const IN_FLIGHT_MAX: usize = 4;
 }
 
@@ -280,6 +289,31 @@ impl Mail for Letters {
             }
         }
         Ok(None)
+    }
+
+    fn alarm(&mut self) -> Result<(), Error> {
+        self.own.step()?;
+        let mut mail = locked(&self.own.group.mail);
+        for to in &self.partners {
+            let alarm = self.calms.to_le_bytes().to_vec();
+            mail.entry((self.own.rank, *to, Self::ALARM_TAG)).or_default().push_back(alarm);
+        }
+        Ok(())
+    }
+
+    fn alarmed(&mut self) -> Result<bool, Error> {
+        let now = self.calms.to_le_bytes();
+        let mail = locked(&self.own.group.mail);
+        let raised = |from: &usize| {
+            let alarms = mail.get(&(*from, self.own.rank, Self::ALARM_TAG));
+            alarms.and_then(VecDeque::back).is_some_and(|last| *last == now)
+        };
+        Ok(self.partners.iter().any(raised))
+    }
+
+    fn calm(&mut self) -> Result<(), Error> {
+        self.calms += 1;
+        Ok(())
     }
 
     fn memory_bytes(&self) -> usize {

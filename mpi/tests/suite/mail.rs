@@ -16,6 +16,46 @@ pub fn messages(t: &dyn Transport) -> Check {
     everybody_to_everybody(t, &partners, t.letters(&partners, RECORD_BYTES).map_err(text)?)
 }
 
+/// A rank that gives up is heard by its partners though it has no room for records, and only until all are calm again.
+pub fn alarms(t: &dyn Transport) -> Check {
+    let partners = partners(t);
+    let lanes: Box<dyn Mail> = Box::new(Lanes::new(t, &partners, RECORD_BYTES).map_err(text)?);
+    let mut ways = vec![lanes];
+    // Where all meet in shared memory, nobody lets MPI do its work meanwhile.
+    if !t.one_node() {
+        ways.push(t.letters(&partners, RECORD_BYTES).map_err(text)?);
+    }
+    for mut mail in ways {
+        for (victim, full) in [(0, false), (t.size() - 1, true), (0, true)] {
+            let (near, mut sent) = (partners.contains(&victim), 0);
+            if t.rank() == victim {
+                // Messages of MPI may always find room.
+                for &to in &partners {
+                    while full && sent < RECORDS && mail.send(to, &[1; RECORD_BYTES]).map_err(text)? {
+                        sent += 1;
+                    }
+                }
+                mail.push().map_err(text)?;
+                mail.alarm().map_err(text)?;
+            }
+            let mut look = || {
+                while mail.receive()?.is_some() {}
+                mail.alarmed()
+            };
+            if near {
+                t.watch(&Signal::new(), 0, &mut look).map_err(text)?;
+            }
+            t.barrier().map_err(text)?;
+            ensure!(near || !look().map_err(text)?, "rank {victim} is heard by a stranger");
+            mail.calm().map_err(text)?;
+            ensure!(!mail.alarmed().map_err(text)?, "the alarm of rank {victim} is not over");
+            t.barrier().map_err(text)?;
+        }
+        mail.close().map_err(text)?;
+    }
+    Ok(())
+}
+
 /// Mutual: up to three neighbours on both sides.
 fn partners(t: &dyn Transport) -> Vec<usize> {
     (0..t.size()).filter(|rank| (1..=3).contains(&rank.abs_diff(t.rank()))).collect()

@@ -56,6 +56,7 @@ pub const CASES: &[Case] = &[
     ("windows: bounds", windows::bounds),
     ("mail: one-sided", mail::one_sided),
     ("mail: by messages", mail::messages),
+    ("mail: alarms", mail::alarms),
     ("random: a long mixture", random::mixture),
 ];
 

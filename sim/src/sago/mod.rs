@@ -108,6 +108,7 @@ impl<'a> Commit<'a> {
         let storage = StorageFacts {
             stripe_bytes: Some(scenario.storage.stripe_bytes),
             targets: Some(scenario.storage.targets),
+            in_memory: false,
         };
         let calibration = scenario.calibration();
         let job = Job { machine: &machine, config: &scenario.config, storage, calibration };

@@ -11,6 +11,7 @@
 //! Invariant: pieces are taken back with [`Ahead::stop`] before the window's memory is used for anything else.
 
 use super::window::Waiting;
+use sago_exec::contain;
 use sago_mpi::{Error, Shared as Memory, Signal, Transport};
 use sago_storage::Storage;
 use std::collections::VecDeque;
@@ -103,6 +104,12 @@ impl Ahead {
         if let Some(counter) = self.pace.counter(self.pace.rank) {
             counter.set(epoch as u32);
         }
+    }
+
+    /// Waits until all ranks have come to the collective write of this epoch.
+    pub fn wait(&self, ranks: &dyn Transport, epoch: u64) -> Result<(), Error> {
+        let Some(mine) = self.pace.counter(self.pace.rank) else { return Ok(()) };
+        ranks.watch(mine, mine.get(), &mut || Ok(self.pace.reached(epoch)))
     }
 
     /// Begins to write what was added to the window at `place`.
@@ -208,7 +215,7 @@ impl Shared {
             drop(desk);
             // SAFETY: the window's memory, until `Ahead::stop`, which waits while the thread is busy.
             let bytes = unsafe { std::slice::from_raw_parts(piece.start, piece.len) };
-            let written = piece.storage.write(piece.file, bytes).is_ok();
+            let written = contain(|| Ok(piece.storage.write(piece.file, bytes).is_ok())).unwrap_or(false);
             let place = piece.place..piece.place + piece.len as u64;
             // The last to hold the file must not be this thread, whenever it gets to it.
             drop(piece);

@@ -7,14 +7,16 @@
 use super::crew::Crew;
 use super::dataset::Dataset;
 use super::progress::Watched;
+use super::provoke;
 use super::reason::Reason;
 use super::record::{About, Record};
 use super::stream::Scratch;
-use super::work::{Read, Taken, With, Work, Write};
+use super::work::{Read, Taken, With, Work, Write, filled};
 use crate::state::State;
 use sago_core::config::Mode;
 use sago_core::declare::{Declaration, Direction};
 use sago_core::extent::{Cursor, Run};
+use sago_exec::contain;
 use sago_hdf5::{Error, Library};
 use sago_mpi::{Reduce, Transport};
 use sago_storage::Storage;
@@ -303,6 +305,15 @@ impl CapturedFile {
         self.carry_out(work, With::Nobody, &mut []).map(|_| ())
     }
 
+    /// Waits until all ranks have made the collective call that this one is in, where that can be known.
+    pub fn await_others(&self) -> Result<(), Error> {
+        let work = &mut *self.work()?;
+        self.checked(work, With::Nobody, |work| {
+            let ahead = work.crew.ahead.as_ref();
+            ahead.map_or(Ok(()), |ahead| ahead.wait(&work.crew.ranks, work.epoch))
+        })
+    }
+
     /// Waits for all ranks. Collective.
     pub fn meet(&self) -> Result<(), Error> {
         if self.is_closed() {
@@ -336,38 +347,44 @@ impl CapturedFile {
         first: bool,
         mut taken: Taken,
     ) -> Result<Taken, Error> {
-        let mut declaration = Declaration::new(Direction::Read);
         let mut into: Vec<&mut [u8]> = Vec::new();
         let mut steps = vec![0; reads.len()];
         self.checked(work, EVERYBODY, |work| work.session(EVERYBODY).map(|_| ()))?;
         let Work { crew: Crew { window, together, .. }, scratch, .. } = &mut *work;
         let mut room = window.spare(window.room());
-        for ((read, runs), step) in reads.iter_mut().zip(places).zip(&mut steps) {
-            match &mut read.direct {
-                Some(direct) if first => {
-                    declaration.variable(read.runs.iter().copied());
-                    into.push(std::mem::take(direct));
-                }
-                Some(_) => {}
-                None if taken == Taken::NotConverted => {}
-                None => {
-                    *step = read.bytes.step(room.len() as u64);
-                    let mut pieces = Vec::new();
-                    runs.take_all(*step, |run| pieces.push(run));
-                    declaration.variable(pieces);
-                    let (place, rest) = std::mem::take(&mut room).split_at_mut(*step as usize);
-                    (room, _) = (rest, into.push(place));
+        let declared = contain(|| {
+            provoke::point("declare");
+            let mut declaration = Declaration::new(Direction::Read);
+            for ((read, runs), step) in reads.iter_mut().zip(places).zip(&mut steps) {
+                match &mut read.direct {
+                    Some(direct) if first => {
+                        declaration.variable(read.runs.iter().copied());
+                        into.push(std::mem::take(direct));
+                    }
+                    Some(_) => {}
+                    None if taken == Taken::NotConverted => {}
+                    None => {
+                        *step = read.bytes.step(room.len() as u64);
+                        let mut pieces = Vec::new();
+                        runs.take_all(*step, |run| pieces.push(run));
+                        declaration.variable(pieces);
+                        let (place, rest) = std::mem::take(&mut room).split_at_mut(*step as usize);
+                        (room, _) = (rest, into.push(place));
+                    }
                 }
             }
-        }
-        let session = together.as_mut().ok_or(sago_exec::Error::Garbled);
-        let fetched =
-            session.and_then(|session| session.fetch(declaration.finish(), &mut sago_exec::Taken::new(into)));
+            Ok(declaration.finish())
+        });
+        let fetched = match (together.as_mut(), declared) {
+            (Some(session), Ok(declared)) => session.fetch(declared, &mut sago_exec::Taken::new(into)),
+            (Some(session), Err(error)) => Err(session.decline(&error.to_string())),
+            (None, _) => Err(sago_exec::Error::Garbled),
+        };
         let mut arrived = window.spare(window.room());
         for (read, step) in reads.iter_mut().zip(steps) {
             let (place, rest) = std::mem::take(&mut arrived).split_at_mut(step as usize);
             arrived = rest;
-            if fetched.is_ok() && step > 0 && read.bytes.put(place, scratch).is_err() {
+            if fetched.is_ok() && step > 0 && !filled(|| read.bytes.put(place, scratch)) {
                 taken = Taken::NotConverted;
             }
         }
@@ -388,6 +405,9 @@ impl CapturedFile {
                 drop(self.settle_alone());
             }
             self.work()?.give_up();
+        }
+        if result.is_ok() && self.handles.get() == 1 {
+            self.rest()?;
         }
         result
     }
@@ -415,6 +435,14 @@ impl CapturedFile {
             let complaint = format!("sago: no report of {}: {complaint}\n", self.name);
             let _ = std::io::stderr().write_all(complaint.as_bytes());
         }
+    }
+
+    /// MPI may be ended before these ranks have another file, and must not find anything of ours then. Collective.
+    fn rest(&self) -> Result<(), Error> {
+        let work = &mut *self.work()?;
+        self.checked(work, EVERYBODY, |work| {
+            work.crew.together.as_mut().map_or(Ok(()), |session| session.rest())
+        })
     }
 
     /// After one of its handles was closed: if it was the last, the ranks are free for another file.

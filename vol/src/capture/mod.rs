@@ -13,10 +13,10 @@ mod dataset;
 mod facts;
 mod file;
 mod gather;
+mod hints;
 mod open;
 mod overlap;
 mod progress;
-#[cfg(feature = "provoke")]
 mod provoke;
 mod reason;
 mod record;

@@ -2,7 +2,9 @@
 
 use super::crew::Crew;
 use super::file::{CapturedFile, Opening};
+use super::hints;
 use super::progress::Watched;
+use super::provoke;
 use super::reason::Reason;
 use super::record::Record;
 use crate::below::Below;
@@ -13,7 +15,7 @@ use sago_core::plan::StorageFacts;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Library, error};
 use sago_mpi::{Mpi, Newcomers, Options, RawComm, Reduce, Transport};
-use sago_storage::{Access, FileSystem, PosixFile, Storage};
+use sago_storage::{Access, FileSystem, PosixFile};
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -43,7 +45,13 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
     let comm = communicator(library, request.fapl).ok_or(Reason::NotMpio)?;
     // SAFETY: the handle of a library that is never unloaded.
     let mpi = unsafe { Mpi::behind(library.handle()) }.map_err(|_| Reason::NoMpi)?;
+    let mut options = request.options.clone();
+    let complaints = hints::add(library, mpi, request.fapl, &mut options);
+    let request = &Request { config: options.config(), options: &options, ..*request };
     let mut crew = crew(request, mpi, comm)?;
+    if crew.ranks.rank() == 0 {
+        hints::complain(library, &complaints);
+    }
     // SAFETY: the caller's promise.
     let number = unsafe { number(request.below, object) };
     let known = number.and_then(|number| State::of(library).file(number));
@@ -65,7 +73,7 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
     let ready = crew.prepare(request.config, facts, together.window_bytes);
     let all_ready = crew.ranks.agree(ready.map_err(|error| error.to_string()));
     all_ready.map_err(|_| Reason::NoMemory)?;
-    let storage = storage_of(storage, crew.ranks.rank());
+    let storage = provoke::storage(storage, crew.ranks.rank());
     let (record, storage) = Record::begin(request.options, &path, storage, &mut crew);
     let watched = request.config.verbose && request.writable && crew.ranks.rank() == 0;
     let progress = watched.then(|| Watched::on_terminal(&storage, request.name)).flatten();
@@ -246,12 +254,15 @@ fn hash(bytes: &[u8]) -> u64 {
 
 /// What the file system says, as the first rank sees it: all must plan with the same facts.
 fn facts(ranks: &dyn Transport, path: &Path) -> Result<StorageFacts, sago_mpi::Error> {
-    let mut numbers = [0; 16];
+    let mut numbers = [0; 17];
     if ranks.rank() == 0
-        && let Ok(FileSystem { stripes: Some(stripes), .. }) = FileSystem::of(path)
+        && let Ok(found) = FileSystem::of(path)
     {
-        numbers[..8].copy_from_slice(&stripes.size_bytes.to_le_bytes());
-        numbers[8..].copy_from_slice(&u64::from(stripes.count.unwrap_or(0)).to_le_bytes());
+        numbers[16] = u8::from(found.in_memory());
+        if let Some(stripes) = found.stripes {
+            numbers[..8].copy_from_slice(&stripes.size_bytes.to_le_bytes());
+            numbers[8..16].copy_from_slice(&u64::from(stripes.count.unwrap_or(0)).to_le_bytes());
+        }
     }
     ranks.broadcast(0, &mut numbers)?;
     let number = |at: usize| numbers[at..at + 8].try_into().map_or(0, u64::from_le_bytes);
@@ -259,16 +270,6 @@ fn facts(ranks: &dyn Transport, path: &Path) -> Result<StorageFacts, sago_mpi::E
     Ok(StorageFacts {
         stripe_bytes: Some(number(0)).filter(|bytes| *bytes > 0),
         targets: targets.filter(|count| *count > 0),
+        in_memory: numbers[16] == 1,
     })
-}
-
-#[cfg(not(feature = "provoke"))]
-fn storage_of(file: PosixFile, _rank: usize) -> Arc<dyn Storage> {
-    Arc::new(file)
-}
-
-/// For the tests of what happens when storage fails: see [`super::provoke`].
-#[cfg(feature = "provoke")]
-fn storage_of(file: PosixFile, rank: usize) -> Arc<dyn Storage> {
-    super::provoke::storage(file, rank)
 }

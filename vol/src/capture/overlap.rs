@@ -5,7 +5,10 @@
 use super::window::Waiting;
 use sago_core::declare::{Declaration, Declared, Direction, Shift};
 use sago_core::extent::Run;
-use sago_mpi::{Error, Parts, Reduce, Transport};
+use sago_exec::{Error, contain};
+use sago_mpi::{Parts, Reduce, Transport};
+use std::iter::StepBy;
+use std::ops::RangeInclusive;
 
 /// Ranks tell each other at most so many ranges.
 const RANGES_MAX: usize = 32;
@@ -17,7 +20,7 @@ pub fn epochs(
     writes: &[Waiting<'_>],
     declared: &Declared,
     compared: &mut Option<(Declared, bool)>,
-) -> Result<Option<impl Iterator<Item = u64>>, Error> {
+) -> Result<Option<StepBy<RangeInclusive<u64>>>, Error> {
     let known = compared.as_ref().filter(|(before, _)| before.shift_to(declared) != Shift::None);
     let latest = writes.iter().map(|write| write.epoch).max().unwrap_or(0);
     let earliest = writes.iter().map(|write| write.epoch).min().unwrap_or(u64::MAX);
@@ -41,19 +44,31 @@ pub fn epochs(
     Ok(shared.then(|| (first..=last).step_by(if odd == 0 { 2 } else { 1 })))
 }
 
-/// Whether two ranks have a byte in common. Collective, and the same answer everywhere.
+/// Whether two ranks have a byte in common. Collective, and the same answer everywhere. A rank that fails takes part with
+/// nothing, and is the only one to know.
 fn shared_bytes(ranks: &dyn Transport, declared: &Declared) -> Result<bool, Error> {
-    let everybody = ranks.allgather(&encode(&ranges(declared)))?;
+    let mine = contain(|| Ok(encode(&ranges(declared))));
+    let everybody = ranks.allgather(mine.as_deref().unwrap_or_default())?;
     let mut all: Vec<(u64, u64, usize)> = Vec::new();
     for (rank, bytes) in everybody.iter().enumerate() {
         all.extend(decode(bytes).map(|[lo, hi]| (lo, hi, rank)));
     }
     all.sort_unstable();
     if !ranges_meet(&all) {
-        return Ok(false);
+        return mine.map(|_| false);
     }
     let (lo, hi) = (all[0].0, all.iter().map(|range| range.1).max().unwrap_or(0));
-    let told = ranks.alltoall(&shares(declared, lo, hi, ranks.size()))?;
+    let shares = mine.and_then(|_| contain(|| Ok(shares(declared, lo, hi, ranks.size()))));
+    let none = || Parts::zeroed(vec![0; ranks.size()]);
+    let told = ranks.alltoall(&shares.as_ref().map_or_else(|_| none(), Clone::clone))?;
+    let found = shares.and_then(|_| contain(|| Ok(bytes_meet(&told))));
+    let mut shared = [u64::from(found.as_ref().is_ok_and(|found| *found))];
+    ranks.allreduce(Reduce::Max, &mut shared)?;
+    found.map(|_| shared[0] != 0)
+}
+
+/// Whether ranks have told of the same bytes.
+fn bytes_meet(told: &Parts) -> bool {
     let mut meeting = Declaration::new(Direction::Write);
     let mut bytes = 0;
     for part in told.iter() {
@@ -64,9 +79,7 @@ fn shared_bytes(ranks: &dyn Transport, declared: &Declared) -> Result<bool, Erro
         meeting.variable(runs);
     }
     // A rank has each byte once; what is dropped here as written before was written by another.
-    let mut shared = [u64::from(meeting.finish().bytes() < bytes)];
-    ranks.allreduce(Reduce::Max, &mut shared)?;
-    Ok(shared[0] != 0)
+    meeting.finish().bytes() < bytes
 }
 
 /// Whether ranges of different ranks meet; they are sorted.

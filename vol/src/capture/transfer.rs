@@ -3,6 +3,7 @@
 use super::dataset::Dataset;
 use super::facts::Facts;
 use super::file::CapturedFile;
+use super::provoke;
 use super::reason::Reason;
 use super::record::{Fate, Record};
 use super::stream::{Conversion, Incoming, Memory, Outgoing};
@@ -11,6 +12,7 @@ use crate::below::{Role, Wrapper};
 use crate::state::State;
 use sago_core::config::Mode;
 use sago_core::extent::Run;
+use sago_exec::contain;
 use sago_hdf5::kind::{Change, Kind, Part};
 use sago_hdf5::library::ParallelFunctions;
 use sago_hdf5::sys::*;
@@ -74,12 +76,12 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     let file = &targets.file;
     let total = facts.iter().map(|facts| facts.bytes).sum();
     // SAFETY: the caller's promise.
-    let prepared = unsafe {
+    let prepared = contained(|| unsafe {
         call.prepare(&facts, |kind, memory_kind| {
             let parts = kind.parts_from(memory_kind).ok().flatten();
             parts.filter(|parts| parts.iter().all(|part| part.len * 2 <= file.window_bytes()))
         })
-    };
+    });
     let mut writes = match &prepared {
         Ok(prepared) => prepared.iter().flat_map(|one| one.writes(call)).collect(),
         Err(_) => Vec::new(),
@@ -107,6 +109,9 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     };
     // What this rank wrote before must be in the file before what HDF5 writes now.
     file.settle_alone()?;
+    if collective {
+        file.await_others()?;
+    }
     State::of(call.library).passed(reason);
     // SAFETY: the caller's promise.
     unsafe { targets.note(call, Direction::Write, collective, Err(reason)) };
@@ -134,13 +139,13 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     let file = &targets.file;
     let total = facts.iter().map(|facts| facts.bytes).sum();
     // SAFETY: the caller's promise.
-    let prepared = unsafe {
+    let prepared = contained(|| unsafe {
         call.prepare(&facts, |kind, memory_kind| {
             let change = kind.change_to(memory_kind).ok().flatten()?;
             let len = kind.bytes() as u64;
             (len * 2 <= file.window_bytes()).then(|| vec![Part { offset: 0, len, change }])
         })
-    };
+    });
     let mut reads = match &prepared {
         Ok(prepared) => prepared.iter().flat_map(|one| one.reads(call)).collect(),
         Err(_) => Vec::new(),
@@ -165,6 +170,15 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     // SAFETY: the caller's promise.
     unsafe { targets.note(call, Direction::Read, collective, Err(reason)) };
     Ok(Route::Alone(some_alone.then(|| Arc::clone(file))))
+}
+
+/// This rank's part, or why HDF5 must do it: also after a panic, since the others count on us in what follows.
+fn contained<T>(prepare: impl FnOnce() -> Result<T, Reason>) -> Result<T, Reason> {
+    let prepared = contain(|| {
+        provoke::point("prepare");
+        Ok(prepare())
+    });
+    prepared.unwrap_or(Err(Reason::Unknown))
 }
 
 /// The datasets of a call, all of one captured file.

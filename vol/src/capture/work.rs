@@ -3,13 +3,14 @@
 use super::ahead::Ahead;
 use super::crew::Crew;
 use super::overlap;
+use super::provoke;
 use super::stream::{Incoming, Outgoing, Scratch};
 use super::window::{Mark, Waiting};
 use sago_core::config::{Background, Exchange};
 use sago_core::cost::Calibration;
 use sago_core::declare::{Declaration, Declared, Direction};
 use sago_core::extent::{Cursor, Run};
-use sago_exec::{Lent, Session, Setting};
+use sago_exec::{Lent, Session, Setting, contain};
 use sago_mpi::Transport;
 use sago_storage::Storage;
 use std::sync::Arc;
@@ -73,7 +74,17 @@ pub enum With {
     Nobody,
 }
 
+/// Whether a conversion came to its end. If not, by an error or by a panic, HDF5 does it.
+pub fn filled<E>(convert: impl FnOnce() -> Result<(), E>) -> bool {
+    contain(|| {
+        provoke::point("convert");
+        Ok(convert().is_ok())
+    })
+    .unwrap_or(false)
+}
+
 fn declare<'w>(writes: impl Iterator<Item = &'w Waiting<'w>>) -> Declared {
+    provoke::point("declare");
     let mut declaration = Declaration::new(Direction::Write);
     for write in writes {
         declaration.variable(write.runs.iter().copied());
@@ -87,7 +98,7 @@ impl Work {
         let Self { crew: Crew { ranks, together, alone, config, facts, .. }, storage, traced_since, .. } =
             self;
         let open = |ranks: &dyn Transport| {
-            let calibration = Calibration::default();
+            let calibration = Calibration::of(facts);
             let setting = Setting { config: config.clone(), storage: *facts, calibration };
             let mut session = Session::open(ranks, Arc::clone(storage), setting)?;
             session.set_trace(*traced_since);
@@ -121,7 +132,7 @@ impl Work {
         let mark = self.crew.window.mark();
         for write in writes {
             let bytes = write.bytes.left();
-            if write.bytes.fill(self.crew.window.spare(bytes), &mut self.scratch).is_err() {
+            if !filled(|| write.bytes.fill(self.crew.window.spare(bytes), &mut self.scratch)) {
                 self.crew.window.cut(mark);
                 return Taken::NotConverted;
             }
@@ -155,16 +166,35 @@ impl Work {
     /// writes. Then these are kept in order, as they would be without the window.
     pub fn commit(&mut self, with: With, lent: &[(&[Run], &[u8])]) -> Result<(), sago_exec::Error> {
         let stored = self.crew.ahead.as_mut().map_or(Vec::new(), Ahead::stop);
+        if let (With::Nobody, Some(ahead)) = (with, &self.crew.ahead) {
+            // As without Sago, no byte of a collective write is in the file before all ranks have called it.
+            let called =
+                self.crew.window.writes().map(|write| write.epoch).filter(|epoch| epoch % 2 == 0).max();
+            called.map_or(Ok(()), |epoch| ahead.wait(&self.crew.ranks, epoch))?;
+        }
         self.session(with)?;
         let Self { crew: Crew { ranks, together, alone, window, .. }, epoch, compared, .. } = self;
         let lent = lent.iter().map(|(runs, bytes)| Waiting { runs, bytes, epoch: *epoch });
         let writes: Vec<Waiting<'_>> = window.writes().chain(lent).collect();
-        let declared = declare(writes.iter());
+        let declared = contain(|| Ok(declare(writes.iter())));
         let session = if with == With::Nobody { alone } else { together };
         let Some(session) = session else { return Err(sago_exec::Error::Garbled) };
-        if let With::Everybody { .. } = with
-            && let Some(epochs) = overlap::epochs(ranks, &writes, &declared, compared)?
-        {
+        let mut order = None;
+        if let With::Everybody { .. } = with {
+            // A rank that has failed by itself takes part with nothing, so that the others hear of it.
+            let ordered = match &declared {
+                Ok(declared) => overlap::epochs(ranks, &writes, declared, compared),
+                Err(_) => overlap::epochs(ranks, &[], &declare([].iter()), &mut None),
+            };
+            order = match (&declared, ordered) {
+                (_, Err(lost @ sago_exec::Error::Ranks(_))) => return Err(lost),
+                (Err(error), _) => return Err(session.decline(&error.to_string())),
+                (_, Err(error)) => return Err(session.decline(&error.to_string())),
+                (_, Ok(order)) => order,
+            };
+        }
+        let declared = declared?;
+        if let Some(epochs) = order {
             for epoch in epochs {
                 let some = || writes.iter().filter(|write| write.epoch == epoch);
                 session.commit(declare(some()), &Lent::new(some().map(|write| write.bytes)))?;
@@ -190,7 +220,7 @@ impl Work {
         if bytes == 0 {
             return Taken::All;
         }
-        if write.bytes.fill(self.crew.window.spare(bytes), &mut self.scratch).is_err() {
+        if !filled(|| write.bytes.fill(self.crew.window.spare(bytes), &mut self.scratch)) {
             return Taken::NotConverted;
         }
         let mut taken = Vec::new();

@@ -4,9 +4,9 @@
 
 use super::exec::{host, library};
 use super::{Context, Log, On, Suite};
-use crate::place;
 use crate::proc::{Done, Run};
-use crate::world::Mpi;
+use crate::world::{Hdf5, Mpi};
+use crate::{mpi, place};
 use anyhow::{Context as _, Result, ensure};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,6 +46,9 @@ impl Suite for Cluster {
             log.case(&on, "failing storage", nodes.ok("faults", &["last=8"]));
             log.case(&on, "aggregators placed by cost and in rank order", nodes.placements(log));
             log.case(&on, "a link that is cut and comes back", nodes.cut_link());
+            for hdf5 in context.world.hdf5.iter().filter(|h| h.mpi == family && h.release() >= (2, 0)) {
+                log.case(&On::hdf5(hdf5), "an HDF5 program through the connector", through(context, hdf5));
+            }
         }
         Ok(())
     }
@@ -142,6 +145,24 @@ impl Nodes {
         ensure!(field(&done, "seconds")? > 6.0, "it was over before the link was cut: {}", done.explain());
         Ok(())
     }
+}
+
+/// A program that writes interleaved columns and reads them back, to its very end: MPI may not find windows of ours when it
+/// is finalised.
+fn through(context: &Context, hdf5: &Hdf5) -> Result<()> {
+    let program = mpi::program(hdf5, &context.scratch, &place::root().join("tests/options/hints.c"))?;
+    let connector = context.connector("cluster")?;
+    let mut run = tool("cluster-run").arg(hdf5.mpi.to_string()).args(["-ppn", "2", "-n", "8"]);
+    for (name, value) in connector.env() {
+        run = match hdf5.mpi {
+            Mpi::Mpich => run.args(["-genv", name, &value]),
+            Mpi::OpenMpi => run.args(["-x", &format!("{name}={value}")]),
+        };
+    }
+    let done = run.arg(program).args(["/mnt/pfs/h5", "sago_exchange=aggregate"]).limit(LIMIT).run()?;
+    ensure!(done.success() && done.stdout.lines().any(|line| line == "done"), "{}", done.explain());
+    connector.assert_active(8)?;
+    Ok(())
 }
 
 fn right(done: &Done) -> Result<()> {

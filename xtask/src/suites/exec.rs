@@ -1,5 +1,5 @@
 //! Suite `exec`: commits and fetches on real ranks, on MPICH and Open MPI, on one node and on pretended ones, one-sided
-//! and by messages; storage that fails, ranks that are killed, extents that are many and long.
+//! and by messages; storage that fails, ranks that panic or are killed, extents that are many and long.
 //!
 //! `tests/mpi/run.c`, compiled with each MPI, loads the library of tests that cargo has built without any MPI.
 
@@ -22,7 +22,7 @@ impl Suite for Exec {
     }
 
     fn about(&self) -> &'static str {
-        "schedules on real ranks and real files: random patterns against a plain reference, faults, killed ranks"
+        "schedules on real ranks and real files: random patterns against a plain reference, faults, panics, killed ranks"
     }
 
     fn run(&self, context: &Context, log: &mut Log) -> Result<()> {
@@ -36,6 +36,7 @@ impl Suite for Exec {
                 program.extremes(log);
             }
         }
+        panics_on_threads(log);
         if context.full {
             threads(log);
             let host = host(Mpi::Mpich, &context.scratch)?;
@@ -49,8 +50,10 @@ impl Suite for Exec {
 /// The example of `sago-exec` as a shared object.
 pub fn library(example: &str, release: bool) -> Result<PathBuf> {
     let args = ["build", "--quiet", "--package", "sago-exec", "--example", example];
+    // Panics on demand are for the tests.
+    let features: &[&str] = if example == "ranks" { &["--features", "provoke"] } else { &[] };
     let profile: &[&str] = if release { &["--release"] } else { &[] };
-    Run::new(place::cargo()).args(args).args(profile).dir(place::root()).ok()?;
+    Run::new(place::cargo()).args(args).args(features).args(profile).dir(place::root()).ok()?;
     let folder = if release { "release" } else { "debug" };
     let library = place::target()?.join(folder).join("examples").join(format!("lib{example}.so"));
     let needed = Run::new("readelf").arg("-d").arg(&library).text()?;
@@ -116,6 +119,14 @@ impl Program {
         }
         self.case(4, "faults", &[last], log);
         self.case(4, "faults", &[last, "nodes-of=2"], log);
+        let every = if full { "every=1" } else { "every=3" };
+        self.case(4, "panics", &[every], log);
+        self.case(4, "panics", &[every, "nodes-of=2"], log);
+        if full {
+            self.case(4, "panics", &[every, "nodes-of=2", "messages"], log);
+            self.case(4, "panics", &[every, "nodes-of=1"], log);
+        }
+        self.case(4, "memory", &[], log);
         self.case(4, "tiny", &["count=20000"], log);
     }
 
@@ -187,4 +198,15 @@ fn threads(log: &mut Log) {
     let run = Run::new(place::cargo()).args(args).dir(place::root()).env("SAGO_SEEDS", "0..10000");
     let verdict = run.limit(Duration::from_secs(3600)).ok().map(|_| ());
     log.case(&On::nothing(), "10,000 seeds on threads", verdict);
+}
+
+/// Ranks that panic, on threads, in interleavings from a seed.
+fn panics_on_threads(log: &mut Log) {
+    let args = ["test", "--quiet", "--package", "sago-exec", "--features", "provoke", "--test", "threads"];
+    let run = Run::new(place::cargo()).args(args).arg("panics").dir(place::root());
+    let verdict = run.limit(LIMIT).ok().and_then(|done| {
+        ensure!(done.stdout.contains("1 passed"), "{}", done.explain());
+        Ok(())
+    });
+    log.case(&On::nothing(), "a rank that panics, on threads", verdict);
 }

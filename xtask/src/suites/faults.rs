@@ -1,8 +1,8 @@
 //! Suite `faults`: storage that fails below a program. The call that commits fails on every rank with an error stack that
 //! names file, rank and reason; nothing hangs; what was in the file stays; later files work.
 //!
-//! A full disk is a real one, a small tmpfs. Single failing and short writes come from a plugin with the feature
-//! `provoke`, which takes them from the variable `SAGO_FAULT`.
+//! A full disk is a real one, a small tmpfs. Single failing and short writes, and ranks that panic, come from a plugin with
+//! the feature `provoke`, which takes them from the variable `SAGO_FAULT`.
 
 use super::{Context, Log, On, Suite};
 use crate::connector::Connector;
@@ -29,6 +29,9 @@ const FAULTS: [(&str, &str); 4] = [
     ("rank=2 write=1 errno=28", "No space left on device"),
     ("full=65536", "No space left on device"),
 ];
+/// Where a rank panics by itself, so that all fail; and where HDF5 does its part instead.
+const PANICS: [&str; 7] = ["engine", "declare", "duties", "compare", "outline", "plan", "schedule"];
+const SURVIVED: [&str; 2] = ["prepare", "convert"];
 
 impl Suite for Faults {
     fn name(&self) -> &'static str {
@@ -36,7 +39,7 @@ impl Suite for Faults {
     }
 
     fn about(&self) -> &'static str {
-        "full disks, failing and short writes fail the committing call on every rank, and harm nothing else"
+        "full disks, failing and short writes and panics fail the committing call on every rank, and harm nothing else"
     }
 
     fn run(&self, context: &Context, log: &mut Log) -> Result<()> {
@@ -95,19 +98,39 @@ impl Bench<'_> {
                     });
                     log.case(&on, format!("{fault}, {mode}, {transfer}"), result);
                 }
-                let short = self.provoke(&file, mode, transfer, "short=2").and_then(|seen| {
-                    ensure!(!seen.lines.iter().any(|l| l.contains(" failed:")), "{}", seen.text());
-                    ensure!(seen.lines.iter().any(|l| l == "0 whole ok"), "{}", seen.text());
-                    Ok(())
-                });
+                let short = self.provoke(&file, mode, transfer, "short=2").and_then(|seen| seen.whole());
                 log.case(&on, format!("every second write short, {mode}, {transfer}"), short);
+                self.panics(&file, mode, transfer, log);
             }
+        }
+    }
+
+    /// A panic on one rank: nobody hangs.
+    fn panics(&self, file: &Path, mode: &str, transfer: &str, log: &mut Log) {
+        let on = On::hdf5(self.hdf5);
+        for place in &PANICS[..if self.context.full { PANICS.len() } else { 2 }] {
+            let seen = self.provoke(file, mode, transfer, &format!("rank=1 panic={place}"));
+            let result = seen.and_then(|seen| {
+                seen.failed_everywhere(file, &format!("provoked at {place}"))?;
+                seen.rest_is_well()
+            });
+            log.case(&on, format!("a panic at `{place}`, {mode}, {transfer}"), result);
+        }
+        for place in SURVIVED.iter().filter(|_| mode == "mode=window") {
+            let seen = self.provoke(file, mode, transfer, &format!("rank=1 panic={place}"));
+            log.case(
+                &on,
+                format!("a panic at `{place}`, {mode}, {transfer}"),
+                seen.and_then(|seen| seen.whole()),
+            );
         }
     }
 
     fn provoke(&self, file: &Path, mode: &str, transfer: &str, fault: &str) -> Result<Seen> {
         let report = self.context.scratch.join("provoke.report");
-        let connector = Connector::new(&self.provoking, &report)?.options(mode);
+        // A write that fails once, ahead of the commit, is made good by the commit.
+        let words = format!("{mode} background=off");
+        let connector = Connector::new(&self.provoking, &report)?.options(&words);
         let seen = self.seen(file, transfer, &connector, Some(fault))?;
         connector.assert_active(RANKS)?;
         Ok(seen)
@@ -151,6 +174,13 @@ impl Seen {
                 ensure!(first.contains(word), "`{word}` is missing in: {first}");
             }
         }
+        Ok(())
+    }
+
+    /// No call has failed, and all is in the file.
+    fn whole(&self) -> Result<()> {
+        ensure!(!self.lines.iter().any(|l| l.contains(" failed:")), "{}", self.text());
+        ensure!(self.lines.iter().any(|l| l == "0 whole ok"), "{}", self.text());
         Ok(())
     }
 

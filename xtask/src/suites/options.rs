@@ -1,9 +1,11 @@
 //! Suite `options`: the words after the connector's name. Wrong ones fail the open with a sentence that helps; right
-//! ones do what they say, stacking over and under another connector included.
+//! ones do what they say, stacking over and under another connector included. Hints of MPI_Info do what they say, and what
+//! is wrong with them is said once.
 
 use super::{Context, Log, On, Suite};
 use crate::connector::native;
 use crate::proc::{Done, Run};
+use crate::world::Hdf5;
 use crate::{mpi, place};
 use anyhow::{Context as _, Result, ensure};
 use std::fs;
@@ -68,6 +70,9 @@ impl Suite for Options {
                 log.case(&on, format!("accepted: {connector}"), trial.accepted(connector, *files, &plain));
             }
             log.case(&on, "report=stderr", trial.to_stderr());
+            if context.full || hdf5.release() >= (2, 0) {
+                hints(context, hdf5, log)?;
+            }
             for place in Place::ALL {
                 log.case(
                     &on,
@@ -202,6 +207,84 @@ impl Trial<'_> {
     fn to_stderr(&self) -> Result<()> {
         let done = self.through("sago report=stderr")?;
         ensure!(done.success() && done.stderr.starts_with(r#"{"sago":"#), "{}", done.explain());
+        Ok(())
+    }
+}
+
+/// Hints of the file's MPI_Info, from a program with two ranks.
+fn hints(context: &Context, hdf5: &Hdf5, log: &mut Log) -> Result<()> {
+    let on = On::hdf5(hdf5);
+    let program = mpi::program(hdf5, &context.scratch, &place::root().join("tests/options/hints.c"))?;
+    let hinted = Hinted { context, hdf5, program };
+    log.case(&on, "hints: sizes of MPI-IO", hinted.sizes());
+    log.case(&on, "hints: sago_mode, and the environment above it", hinted.mode());
+    log.case(&on, "hints: what is wrong is said once and left out", hinted.wrong());
+    log.case(&on, "hints: ranks that differ", hinted.differing());
+    Ok(())
+}
+
+struct Hinted<'c> {
+    context: &'c Context,
+    hdf5: &'c Hdf5,
+    program: PathBuf,
+}
+
+impl Hinted<'_> {
+    const RANKS: usize = 2;
+
+    /// What a run with these hints printed, and the lines of its report.
+    fn run(&self, hints: &[&str], variable: Option<(&str, &str)>) -> Result<(Done, String)> {
+        let connector = self.context.connector("hints")?;
+        let file = self.context.scratch.join("hints.h5");
+        let run = mpi::mpiexec(self.hdf5.mpi, Self::RANKS).arg(&self.program).arg(file).args(hints);
+        let run = connector.apply(run.limit(Duration::from_secs(60)));
+        let run = if let Some((name, value)) = variable { run.env(name, value) } else { run };
+        let done = run.run()?;
+        ensure!(done.success() && done.stdout.lines().any(|line| line == "done"), "{}", done.explain());
+        connector.assert_active(Self::RANKS)?;
+        Ok((done, fs::read_to_string(connector.report())?))
+    }
+
+    /// How many calls wrote the 2 MiB, through one aggregator with buffers of the size that a hint names.
+    fn writes(&self, buffer: &str) -> Result<u64> {
+        let hints = ["sago_exchange=aggregate", "cb_nodes=1", "striping_unit=4096", buffer];
+        let (done, report) = self.run(&hints, None)?;
+        ensure!(report.contains(r#""captured":{"calls":1,"#), "nothing was captured: {report}");
+        let line = done.stdout.lines().find_map(|line| line.strip_prefix("writes "));
+        Ok(line.with_context(|| done.explain())?.trim().parse()?)
+    }
+
+    fn sizes(&self) -> Result<()> {
+        let (small, large) = (self.writes("cb_buffer_size=16384")?, self.writes("cb_buffer_size=2097152")?);
+        // 128 buffers, and 1; both with the few calls that HDF5 itself makes.
+        ensure!(small > large + 100, "{small} calls with small buffers, {large} with a large one");
+        Ok(())
+    }
+
+    fn mode(&self) -> Result<()> {
+        let off = |variable| -> Result<String> { Ok(self.run(&["sago_mode=off"], variable)?.1) };
+        let (hinted, outranked) = (off(None)?, off(Some(("SAGO_MODE", "window")))?);
+        ensure!(hinted.contains(r#""captured":{"calls":0,"#), "{hinted}");
+        ensure!(outranked.contains(r#""captured":{"calls":1,"#), "{outranked}");
+        Ok(())
+    }
+
+    fn wrong(&self) -> Result<()> {
+        let hints = ["sago_bufer=1MiB", "cb_buffer_size=much", "cb_config_list=*:1", "romio_cb_write=enable"];
+        let (done, report) = self.run(&hints, None)?;
+        ensure!(report.contains(r#""captured":{"calls":1,"#), "{report}");
+        let told: Vec<&str> = done.stderr.lines().filter(|line| line.contains("sago:")).collect();
+        for sentence in ["did you mean `buffer`?", "hint cb_buffer_size", "hint cb_config_list"] {
+            let times = told.iter().filter(|line| line.contains(sentence)).count();
+            ensure!(times == 1, "`{sentence}` is said {times} times:\n{}", done.explain());
+        }
+        ensure!(told.len() == 3, "{}", done.explain());
+        Ok(())
+    }
+
+    fn differing(&self) -> Result<()> {
+        let (_, report) = self.run(&["rank sago_buffer=1MiB"], None)?;
+        ensure!(report.contains(r#""captured":{"calls":0,"#) && report.contains("differ"), "{report}");
         Ok(())
     }
 }

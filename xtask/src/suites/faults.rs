@@ -20,8 +20,7 @@ const RANKS: usize = 3;
 const LIMIT: Duration = Duration::from_secs(60);
 const DISK: &str = "size=3m";
 const VARIABLE: &str = "SAGO_FAULT";
-/// A write that fails once while it goes ahead is made again by the commit, and then there is no fault to see.
-const MODES: [&str; 2] = ["mode=window background=off", "mode=immediate"];
+const MODES: [&str; 2] = ["mode=window", "mode=immediate"];
 const TRANSFERS: [&str; 2] = ["collective", "independent"];
 const FAULTS: [(&str, &str); 4] = [
     ("write=1 errno=5", "Input/output error"),

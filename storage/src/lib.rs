@@ -6,6 +6,7 @@
 //! and [`surroundings`] what files and variables say of options.
 #![forbid(unsafe_code)]
 
+mod closed;
 mod counted;
 mod direct;
 mod error;
@@ -18,6 +19,7 @@ mod settings;
 mod storage;
 mod throttled;
 
+pub use closed::Closed;
 pub use counted::{Counted, Counts};
 pub use direct::DirectFile;
 pub use error::{Error, Op};

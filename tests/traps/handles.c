@@ -1,5 +1,6 @@
 /* One dataset, several ways to hold it. */
 #include "../cases/cases.h"
+#include <unistd.h>
 
 enum { EACH = 100 };
 
@@ -114,4 +115,23 @@ CASE(memory_types_differ)
     OK(H5Dclose(d));
     OK(H5Fclose(file));
     expect_in_file("f.h5", "d", 0, (hsize_t)(EACH * nranks), 0);
+}
+
+/* A file that is closed is held by nobody: its space is free when it is deleted. */
+CASE(closed_files_are_let_go)
+{
+    hid_t file = make_file("gone.h5"), d = make_ints(file, "d", (hsize_t)(64 * nranks), H5P_DEFAULT);
+    write_ints(d, (hsize_t)(64 * rank), 64, 5, collective());
+    write_ints(d, (hsize_t)(64 * rank), 1, 6, independent());
+    expect_ints(d, (hsize_t)(64 * rank), 1, 6, independent(), "own");
+    OK(H5Dclose(d));
+    OK(H5Fclose(file));
+    for (int fd = 0; fd < 1024; fd++) {
+        char    link[64], path[4096];
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        ssize_t length = readlink(link, path, sizeof path - 1);
+        path[length < 0 ? 0 : length] = 0;
+        EXPECT(!strstr(path, "gone.h5"), "descriptor %d still leads to %s", fd, path);
+    }
+    barrier();
 }

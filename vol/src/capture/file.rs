@@ -19,7 +19,7 @@ use sago_core::extent::{Cursor, Run};
 use sago_exec::contain;
 use sago_hdf5::{Error, Library};
 use sago_mpi::{Reduce, Transport};
-use sago_storage::Storage;
+use sago_storage::{Closed, Storage};
 use std::cell::{Cell, RefCell, RefMut};
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -451,7 +451,11 @@ impl CapturedFile {
             return;
         }
         // A group whose ranks have lost each other is of no use to anybody.
-        if let Some(work) = self.work.borrow_mut().take().filter(|work| work.broken.is_none()) {
+        if let Some(mut work) = self.work.borrow_mut().take().filter(|work| work.broken.is_none()) {
+            // Nothing holds the file any more: who deletes it gets its space back, who unmounts the disk can.
+            for session in [&mut work.crew.together, &mut work.crew.alone].into_iter().flatten() {
+                session.turn_to(Arc::new(Closed));
+            }
             State::of(self.library).keep_crew(work.crew);
         }
     }

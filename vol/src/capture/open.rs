@@ -70,6 +70,9 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
         return Err(Reason::NoSuchFile);
     };
     let facts = facts(&crew.ranks, &path).map_err(|_| Reason::NoMpi)?;
+    let mut options = request.options.clone();
+    hints::add_facts(facts, &mut options);
+    let request = &Request { config: options.config(), options: &options, ..*request };
     let ready = crew.prepare(request.config, facts, together.window_bytes);
     let all_ready = crew.ranks.agree(ready.map_err(|error| error.to_string()));
     all_ready.map_err(|_| Reason::NoMemory)?;

@@ -67,22 +67,25 @@ impl Writer {
         let (report, done) = mpsc::channel();
         let work = move || {
             let mut scratch = Vec::new();
-            for mut job in todo {
+            for job in todo {
+                let Job { window, access, mut requests, storage, bell } = job;
                 let start = Instant::now();
                 let result = contain(|| {
-                    Ok(match job.access {
+                    Ok(match access {
                         Access::Write(sieve) => {
-                            store::write_all(&*job.storage, &mut job.requests, sieve, &mut scratch)
+                            store::write_all(&*storage, &mut requests, sieve, &mut scratch)
                         }
-                        Access::Read => store::read_all(&*job.storage, &mut job.requests, &mut scratch),
+                        Access::Read => store::read_all(&*storage, &mut requests, &mut scratch),
                     })
                 });
-                let (window, began, took) = (job.window, start, start.elapsed());
+                let (began, took) = (start, start.elapsed());
+                // Who hears of it may close the file at once.
+                drop(storage);
                 if report.send(Done { window, result, began, took }).is_err() {
                     return;
                 }
                 // SAFETY: the arena lives until the thread has been joined.
-                unsafe { &*job.bell.0 }.add(1);
+                unsafe { &*bell.0 }.add(1);
             }
         };
         let thread = std::thread::Builder::new().name("sago-io".to_owned()).spawn(work)?;

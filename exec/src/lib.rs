@@ -14,6 +14,7 @@ mod prepare;
 #[cfg(feature = "provoke")]
 pub mod provoke;
 mod session;
+mod shelf;
 mod stats;
 mod store;
 mod tiles;
@@ -26,6 +27,7 @@ pub use contain::contain;
 pub use error::Error;
 pub use memory::{Lent, Taken};
 pub use session::{Session, Setting};
+pub use shelf::{Shelf, Way};
 pub use stats::Stats;
 pub use trace::{RoundTrace, Trace};
 

@@ -16,7 +16,7 @@ use crate::state::State;
 use sago_core::config::Mode;
 use sago_core::declare::{Declaration, Direction};
 use sago_core::extent::{Cursor, Run};
-use sago_exec::contain;
+use sago_exec::{Way, contain};
 use sago_hdf5::{Error, Library};
 use sago_mpi::{Reduce, Transport};
 use sago_storage::{Closed, Storage};
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub struct CapturedFile {
     pub library: &'static Library,
@@ -119,6 +119,7 @@ impl CapturedFile {
             storage,
             traced_since: record.as_ref().map(|record| record.origin),
             ahead_bytes: 0,
+            reading: Duration::ZERO,
             estimate: 0,
             epoch: 0,
             compared: None,
@@ -274,23 +275,26 @@ impl CapturedFile {
 
     /// Carries out what waits on any rank. Collective.
     pub fn settle(&self) -> Result<(), Error> {
-        self.settle_and_tell(false).map(|_| ())
+        if !self.writable || self.is_closed() {
+            return Ok(());
+        }
+        self.settle_and_ask(&mut *self.work()?, []).map(|[]| ())
     }
 
-    /// The same, and whether any rank said yes; always no where nothing can be written.
-    pub fn settle_and_tell(&self, yes: bool) -> Result<bool, Error> {
-        if !self.writable || self.is_closed() {
-            return Ok(false);
-        }
-        let work = &mut *self.work()?;
-        let mut votes = [work.crew.window.len(), u64::from(yes)];
+    /// The same, and whether any rank said yes to each question.
+    fn settle_and_ask<const N: usize>(
+        &self,
+        work: &mut Work,
+        questions: [bool; N],
+    ) -> Result<[bool; N], Error> {
+        let mut votes = vec![work.crew.window.len()];
+        votes.extend(questions.map(u64::from));
         self.checked(work, EVERYBODY, |work| work.crew.ranks.allreduce(Reduce::Max, &mut votes))?;
-        let [waiting, yes] = votes;
-        if waiting > 0 {
+        if votes[0] > 0 {
             work.estimate = 0;
             self.carry_out(work, EVERYBODY, &mut [])?;
         }
-        Ok(yes != 0)
+        Ok(std::array::from_fn(|question| votes[question + 1] > 0))
     }
 
     /// Writes what waits on this rank.
@@ -322,10 +326,52 @@ impl CapturedFile {
         self.checked(&mut *self.work()?, EVERYBODY, |work| work.crew.ranks.barrier())
     }
 
-    /// A collective read, after [`CapturedFile::settle`]. Where it does not fit into the window at once, in several
-    /// rounds. A rank whose part HDF5 must read itself takes part with nothing.
-    pub fn read_together(&self, reads: &mut [Read<'_>], dataset_bytes: u64) -> Result<Taken, Error> {
+    /// An independent read, if it is of many small pieces: `None` leaves it to HDF5.
+    pub fn read_alone(&self, reads: &mut [Read<'_>]) -> Result<Option<Taken>, Error> {
+        self.settle_alone()?;
         let work = &mut *self.work()?;
+        if !work.may_read_alone() || !matches!(work.way_alone(reads), Way::Blocks { .. }) {
+            return Ok(None);
+        }
+        let read = work.read_alone(reads).map(Some);
+        read.map_err(|error| Error::Message(format!("{}: {error}", self.name)))
+    }
+
+    /// A collective read: each rank by itself where that is cheap for all, else together. A rank whose part HDF5 must read
+    /// itself takes part with nothing. Also whether there is such a rank; it may only go on after the others have
+    /// met it, lest what they write next is in what it reads.
+    pub fn read_together(
+        &self,
+        reads: &mut [Read<'_>],
+        left_to_hdf5: bool,
+        dataset_bytes: u64,
+    ) -> Result<(Taken, bool), Error> {
+        let work = &mut *self.work()?;
+        let alone = work.may_read_alone();
+        if alone && !self.writable {
+            // Nobody changes the file: no rank has to wait for another.
+            let read = work.read_alone(reads).map(|taken| (taken, false));
+            return read.map_err(|error| Error::Message(format!("{}: {error}", self.name)));
+        }
+        let frugal = matches!(
+            work.way_alone(reads),
+            Way::Blocks { frugal: true } | Way::Pieces { long: true }
+        );
+        let questions = [left_to_hdf5, !alone || !frugal];
+        let [some_left, some_unable] = self.settle_and_ask(work, questions)?;
+        let some_left = some_left && self.writable;
+        if some_unable {
+            return Ok((self.fetch(work, reads, dataset_bytes)?, some_left));
+        }
+        let read = contain(|| Ok(work.read_alone(reads).map_err(|error| error.to_string())));
+        let read = read.unwrap_or_else(|panic| Err(panic.to_string()));
+        let told = read.as_ref().map(|_| ()).map_err(String::clone);
+        self.checked(work, EVERYBODY, |work| work.crew.ranks.agree(told))?;
+        Ok((read.map_err(Error::Message)?, some_left))
+    }
+
+    /// Where it does not fit into the window at once, in several rounds.
+    fn fetch(&self, work: &mut Work, reads: &mut [Read<'_>], dataset_bytes: u64) -> Result<Taken, Error> {
         let mut rounds = [1];
         if dataset_bytes > work.crew.window.capacity() {
             rounds[0] = work.reading_rounds(reads);
@@ -424,6 +470,7 @@ impl CapturedFile {
             mode: self.mode.to_string(),
             writable: self.writable,
             ahead_bytes: work.ahead_bytes,
+            reading: work.reading,
         };
         let done = catch_unwind(AssertUnwindSafe(|| record.deliver(&about, &mut work.crew)));
         let complaint = match done {

@@ -75,6 +75,8 @@ pub struct About<'f> {
     pub writable: bool,
     /// What this rank wrote ahead of commits.
     pub ahead_bytes: u64,
+    /// The time in which this rank read by itself.
+    pub reading: Duration,
 }
 
 impl Record {
@@ -202,7 +204,7 @@ impl Record {
                 .filter(|(_, entry)| entry.was_used())
                 .map(dataset)
                 .collect(),
-            times_us: vec![(me, times(self.capturing.get(), [&together, &alone]))],
+            times_us: vec![(me, times(self.capturing.get(), about.reading, [&together, &alone]))],
             commits: Commits { together: together.commits, reused: together.reused, alone: alone.commits },
             rounds: Rounds {
                 count: together.rounds + alone.rounds,
@@ -256,7 +258,7 @@ fn dataset((token, entry): ([u8; 16], Entry)) -> (String, Dataset) {
     (key, Dataset { name, written, read, passed: passed.collect() })
 }
 
-fn times(capturing: Duration, sessions: [&Stats; 2]) -> Vec<u64> {
+fn times(capturing: Duration, reading: Duration, sessions: [&Stats; 2]) -> Vec<u64> {
     let sum = |of: fn(&Stats) -> Duration| us(sessions.into_iter().map(of).sum());
     vec![
         us(capturing),
@@ -264,7 +266,7 @@ fn times(capturing: Duration, sessions: [&Stats; 2]) -> Vec<u64> {
         sum(|s| s.copying),
         sum(|s| s.exchanging),
         sum(|s| s.waiting),
-        sum(|s| s.storing),
+        us(reading) + sum(|s| s.storing),
         sum(|s| s.background),
         sum(|s| s.agreeing),
     ]

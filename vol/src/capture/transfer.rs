@@ -49,6 +49,9 @@ const ALL: hid_t = 0;
 const BLOCK: hid_t = 1;
 const PLIST: hid_t = 2;
 
+/// Fewer elements than this are not many.
+const MANY: u64 = 64;
+
 /// # Safety
 /// The arrays of `call` are as long as each other and hold what HDF5 passes to a write.
 pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
@@ -125,19 +128,21 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     // SAFETY: the caller's promise.
     let Some(targets) = (unsafe { Targets::of(call, collective) }) else { return Ok(Route::Native) };
     let facts = match targets.facts() {
-        Ok(facts) if collective => facts,
-        judged => {
+        Ok(facts) => facts,
+        Err(reason) => {
             targets.settle_before(collective)?;
-            let reason = judged.err().filter(|_| collective);
-            reason.iter().for_each(|reason| State::of(call.library).passed(*reason));
-            let reason = reason.unwrap_or(Reason::IndependentRead);
             // SAFETY: the caller's promise.
-            unsafe { targets.note(call, Direction::Read, collective, Err(reason)) };
+            unsafe { targets.pass_read(call, collective, reason) };
             return Ok(Route::Native);
         }
     };
     let file = &targets.file;
-    let total = facts.iter().map(|facts| facts.bytes).sum();
+    if !collective && !call.selects_many() {
+        targets.settle_before(collective)?;
+        // SAFETY: the caller's promise.
+        unsafe { targets.pass_read(call, collective, Reason::IndependentRead) };
+        return Ok(Route::Native);
+    }
     // SAFETY: the caller's promise.
     let prepared = contained(|| unsafe {
         call.prepare(&facts, |kind, memory_kind| {
@@ -146,30 +151,39 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
             (len * 2 <= file.window_bytes()).then(|| vec![Part { offset: 0, len, change }])
         })
     });
-    let mut reads = match &prepared {
+    let mut reads: Vec<Read<'_>> = match &prepared {
         Ok(prepared) => prepared.iter().flat_map(|one| one.reads(call)).collect(),
         Err(_) => Vec::new(),
     };
-    // What a rank reads by itself, others must not have changed meanwhile by what they do next.
-    let some_alone = file.settle_and_tell(prepared.is_err())?;
-    let taken = file.read_together(&mut reads, total)?;
+    let (taken, some_left) = if collective {
+        let total = facts.iter().map(|facts| facts.bytes).sum();
+        file.read_together(&mut reads, prepared.is_err(), total)?
+    } else if let Some(taken) = file.read_alone(&mut reads)? {
+        (taken, false)
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { targets.pass_read(call, collective, Reason::IndependentRead) };
+        return Ok(Route::Native);
+    };
     let reason = match (&prepared, taken) {
         (Err(reason), _) => *reason,
         (_, Taken::NotConverted) => Reason::Conversion,
         (Ok(prepared), Taken::All) => {
             // SAFETY: the caller's promise.
             unsafe { targets.note(call, Direction::Read, collective, Ok(prepared)) };
-            if some_alone {
+            if some_left {
                 file.meet()?;
             }
-            call.note_mode(true, facts.iter().any(|facts| facts.is_chunked()))?;
+            call.note_mode(collective, facts.iter().any(|facts| facts.is_chunked()))?;
             return Ok(Route::Done);
         }
     };
-    State::of(call.library).passed(reason);
     // SAFETY: the caller's promise.
-    unsafe { targets.note(call, Direction::Read, collective, Err(reason)) };
-    Ok(Route::Alone(some_alone.then(|| Arc::clone(file))))
+    unsafe { targets.pass_read(call, collective, reason) };
+    if !collective {
+        return Ok(Route::Native);
+    }
+    Ok(Route::Alone(some_left.then(|| Arc::clone(file))))
 }
 
 /// This rank's part, or why HDF5 must do it: also after a panic, since the others count on us in what follows.
@@ -260,6 +274,18 @@ impl Targets {
         }
     }
 
+    /// HDF5 does a read.
+    ///
+    /// # Safety
+    /// The call's wrappers are live.
+    unsafe fn pass_read(&self, call: &Call<'_>, collective: bool, reason: Reason) {
+        if collective {
+            State::of(call.library).passed(reason);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.note(call, Direction::Read, collective, Err(reason)) };
+    }
+
     /// Before HDF5 touches the datasets: what waits must be in the file. Of all ranks if the call is collective, else of
     /// this rank.
     fn settle_before(&self, collective: bool) -> Result<(), Error> {
@@ -325,6 +351,14 @@ impl Call<'_> {
         // SAFETY: HDF5 checks the identifier; a place to write to.
         unsafe { (parallel.H5Pget_dxpl_mpio)(self.dxpl, &mut mode) };
         mode == H5FD_mpio_xfer_t_H5FD_MPIO_COLLECTIVE
+    }
+
+    /// Whether pieces of it may be worth a look.
+    fn selects_many(&self) -> bool {
+        let many = |space: &hid_t| {
+            *space > PLIST && space::points(self.library, *space).is_ok_and(|points| points >= MANY)
+        };
+        self.file_spaces.iter().any(many)
     }
 
     /// This rank's part, if Sago can do it. `parts` says how elements change between memory and file.

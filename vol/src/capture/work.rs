@@ -10,11 +10,11 @@ use sago_core::config::{Background, Exchange};
 use sago_core::cost::Calibration;
 use sago_core::declare::{Declaration, Declared, Direction};
 use sago_core::extent::{Cursor, Run};
-use sago_exec::{Lent, Session, Setting, contain};
+use sago_exec::{Lent, Session, Setting, Shelf, Way, contain};
 use sago_mpi::Transport;
 use sago_storage::Storage;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What it takes to carry out an open file's writes and reads.
 pub struct Work {
@@ -25,6 +25,8 @@ pub struct Work {
     pub traced_since: Option<Instant>,
     /// What was written ahead, and left out of commits.
     pub ahead_bytes: u64,
+    /// The time in which this rank read by itself.
+    pub reading: Duration,
     /// No rank has more captured by collective writes than this. The same on all ranks.
     pub estimate: u64,
     /// Twice the number of collective writes that there have been, the same on all ranks. Independent writes after them are of
@@ -63,6 +65,9 @@ pub enum Taken {
     /// HDF5 could not convert it; it must be given the chance to say why.
     NotConverted,
 }
+
+/// A window that is smaller has no room for blocks of the file.
+const READING_ROOM_MIN: u64 = 4 << 20;
 
 /// Pieces shorter than this, and shorter than a buffer, wait for the commit.
 const AHEAD_BYTES_MIN: u64 = 256 << 10;
@@ -227,6 +232,47 @@ impl Work {
         runs.take_all(bytes, |run| taken.push(run));
         self.crew.window.push(&taken, bytes, self.epoch);
         Taken::All
+    }
+
+    /// Whether ranks may read by themselves: then all bytes of the file are as near to each as to any other, and there is
+    /// memory for blocks of it. The same on all ranks.
+    pub fn may_read_alone(&self) -> bool {
+        let Crew { config, ranks, window, .. } = &self.crew;
+        config.exchange == Exchange::Auto && ranks.one_node() && window.capacity() >= READING_ROOM_MIN
+    }
+
+    /// How this rank would read these by itself.
+    pub fn way_alone(&self, reads: &[Read<'_>]) -> Way {
+        let room = (self.crew.window.room() / 2) as usize;
+        Way::of(reads.iter().flat_map(|read| read.runs), room)
+    }
+
+    /// Reads these without the others. What is not as the program wants it, and blocks of the file, pass through the window.
+    pub fn read_alone(&mut self, reads: &mut [Read<'_>]) -> Result<Taken, sago_storage::Error> {
+        let (start, way) = (Instant::now(), self.way_alone(reads));
+        let Self { crew: Crew { window, .. }, scratch, storage, reading, .. } = self;
+        let room = window.spare(window.room());
+        let (staging, blocks) = room.split_at_mut(room.len() / 2);
+        let mut shelf = Shelf::new(&**storage, way, blocks);
+        for read in reads {
+            if let Some(direct) = &mut read.direct {
+                shelf.read(read.runs, direct)?;
+                continue;
+            }
+            let mut places = Cursor::new(read.runs);
+            while read.bytes.left() > 0 {
+                let bytes = read.bytes.step(staging.len() as u64);
+                let mut runs = Vec::new();
+                places.take_all(bytes, |run| runs.push(run));
+                let staged = &mut staging[..bytes as usize];
+                shelf.read(&runs, staged)?;
+                if !filled(|| read.bytes.put(staged, scratch)) {
+                    return Ok(Taken::NotConverted);
+                }
+            }
+        }
+        *reading += start.elapsed();
+        Ok(Taken::All)
     }
 
     /// How many fetches it takes until these are read.

@@ -353,10 +353,8 @@ impl CapturedFile {
             let read = work.read_alone(reads).map(|taken| (taken, false));
             return read.map_err(|error| Error::Message(format!("{}: {error}", self.name)));
         }
-        let frugal = matches!(
-            work.way_alone(reads),
-            Way::Blocks { frugal: true } | Way::Pieces { long: true }
-        );
+        let frugal =
+            matches!(work.way_alone(reads), Way::Blocks { frugal: true } | Way::Pieces { long: true });
         let questions = [left_to_hdf5, !alone || !frugal];
         let [some_left, some_unable] = self.settle_and_ask(work, questions)?;
         let some_left = some_left && self.writable;

@@ -214,10 +214,7 @@ pub unsafe fn remove_links(
 /// closed, so their writes must not wait. Which they are is asked when they are next used: while HDF5 removes a link it
 /// reads metadata by all ranks together, and not all need have the same datasets open.
 fn links_removed(file: &CapturedFile) {
-    let files = State::of(file.library).files();
-    for dataset in
-        files.iter().filter(|other| other.group == file.group).flat_map(|file| file.open_datasets())
-    {
+    for dataset in companions(file).iter().flat_map(|file| file.open_datasets()) {
         // Where all metadata are read by all ranks together, it could never be asked.
         let together = dataset.file.collective_metadata;
         dataset.set_links(if together { Links::None } else { Links::Perhaps });
@@ -262,8 +259,12 @@ pub unsafe fn file_of(wrapper: *const c_void, kind: H5I_type_t) -> Option<Arc<Ca
 /// Before an operation that looks at, or changes, what lies in a file, or in one that is linked to it or mounted in it:
 /// carries out what waits for all files of the same ranks. Collective.
 pub fn settle_all(file: &CapturedFile) -> Result<(), Error> {
-    let files = State::of(file.library).files();
-    files.iter().filter(|other| other.group == file.group).try_for_each(|other| other.settle())
+    companions(file).iter().try_for_each(|other| other.settle())
+}
+
+/// The files that are open and that the same ranks have opened.
+fn companions(file: &CapturedFile) -> Vec<Arc<CapturedFile>> {
+    State::of(file.library).files().into_iter().filter(|other| other.group == file.group).collect()
 }
 
 /// Which object of which file.

@@ -14,7 +14,7 @@ use sago_core::config::{Config, Layers, Mode};
 use sago_core::plan::StorageFacts;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Library, error};
-use sago_mpi::{Mpi, Newcomers, Options, RawComm, Reduce, Transport};
+use sago_mpi::{Mpi, Newcomers, Options, RawComm, RawInfo, Reduce, Transport};
 use sago_storage::{Access, FileSystem, PosixFile};
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
@@ -42,11 +42,13 @@ pub struct Request<'r> {
 /// `object` is an open file of the connector below.
 pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<CapturedFile>, Reason> {
     let library = request.below.library;
-    let comm = communicator(library, request.fapl).ok_or(Reason::NotMpio)?;
+    let (comm, info) = communicator(library, request.fapl).ok_or(Reason::NotMpio)?;
     // SAFETY: the handle of a library that is never unloaded.
     let mpi = unsafe { Mpi::behind(library.handle()) }.map_err(|_| Reason::NoMpi)?;
+    // SAFETY: HDF5 has duplicated the program's hints for us, and we were called by a thread that may call MPI.
+    let pairs = unsafe { mpi.take_info(info) };
     let mut options = request.options.clone();
-    let complaints = hints::add(library, mpi, request.fapl, &mut options);
+    let complaints = hints::add(library, &pairs, &mut options);
     let request = &Request { config: options.config(), options: &options, ..*request };
     let mut crew = crew(request, mpi, comm)?;
     if crew.ranks.rank() == 0 {
@@ -141,15 +143,15 @@ fn crew(request: &Request<'_>, mpi: &'static Mpi, comm: RawComm) -> Result<Crew,
     }
 }
 
-/// The communicator in a file access list, duplicated for us, if its driver is that of MPI-IO.
-fn communicator(library: &'static Library, fapl: hid_t) -> Option<RawComm> {
+/// The communicator and the hints in a file access list, duplicated for us, if its driver is that of MPI-IO.
+fn communicator(library: &'static Library, fapl: hid_t) -> Option<(RawComm, RawInfo)> {
     let parallel = library.parallel.as_ref()?;
-    let mut comm = 0;
+    let (mut comm, mut info) = (0, 0);
     error::quietly(library, || {
-        // SAFETY: a place with room for a communicator of any MPI; the hints are not asked for.
-        unsafe { (parallel.H5Pget_fapl_mpio)(fapl, &mut comm, std::ptr::null_mut()) >= 0 }
+        // SAFETY: places with room for a communicator and hints of any MPI.
+        unsafe { (parallel.H5Pget_fapl_mpio)(fapl, &mut comm, &mut info) >= 0 }
     })
-    .then_some(RawComm(comm))
+    .then_some((RawComm(comm), RawInfo(info)))
 }
 
 /// Whether an access list asks for metadata to be read by all ranks together.

@@ -13,11 +13,12 @@ use crate::stats::Stats;
 use crate::store::Sieve;
 use crate::trace::Trace;
 use crate::writer::Writer;
-use sago_core::config::Config;
+use sago_core::config::{Config, Exchange};
 use sago_core::cost::Calibration;
 use sago_core::declare::{Declared, Direction, Shift};
 use sago_core::engine::Verdict;
 use sago_core::ids::{NodeId, Rank};
+use sago_core::plan::bridge::Assignment;
 use sago_core::plan::{Job, StorageFacts};
 use sago_core::topology::Machine;
 use sago_mpi::{Reduce, Transport};
@@ -51,6 +52,8 @@ pub struct Session {
     pack: Vec<u8>,
     scratch: Vec<u8>,
     exclusive: bool,
+    /// Bytes go out by way of bridge nodes with free routes.
+    routed: bool,
     stats: Stats,
     trace: Option<Box<Trace>>,
 }
@@ -78,7 +81,7 @@ impl Session {
         let machine = machine(&setting.config, &nodes)?;
         let (last, writer, arena, far, pack) = (None, None, None, None, Vec::new());
         let stats = Stats::default();
-        let (scratch, exclusive) = (Vec::new(), false);
+        let (scratch, exclusive, routed) = (Vec::new(), false, false);
         Ok(Self {
             ranks,
             node,
@@ -93,6 +96,7 @@ impl Session {
             pack,
             scratch,
             exclusive,
+            routed,
             stats,
             trace: None,
         })
@@ -123,6 +127,16 @@ impl Session {
     /// are written at once with what is between them, where all ranks see the same file at once: on one node.
     pub fn set_exclusive(&mut self) {
         self.exclusive = self.ranks.one_node();
+    }
+
+    /// Says whether what follows was written by each rank for itself. Then, if the machine has bridge nodes and the options leave
+    /// it open, bytes go out by way of those with free routes, and node by node. All ranks say the same.
+    pub fn set_independent(&mut self, independent: bool) {
+        let open = independent && self.setting.config.exchange == Exchange::Auto;
+        let routed = open && Assignment::default_of(&self.machine).is_some();
+        if routed != self.routed {
+            (self.routed, self.last) = (routed, None);
+        }
     }
 
     /// Not where another rank writes its own bytes directly: they may lie between those of an aggregator.
@@ -199,9 +213,13 @@ impl Session {
             return Ok(if greatest == u64::MAX { 0 } else { least });
         }
         self.last = None;
+        let mut config = self.setting.config.clone();
+        if self.routed {
+            config.exchange = Exchange::Bridge;
+        }
         let job = Job {
             machine: &self.machine,
-            config: &self.setting.config,
+            config: &config,
             storage: self.setting.storage,
             calibration: self.setting.calibration,
         };

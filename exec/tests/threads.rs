@@ -5,9 +5,16 @@
 
 mod suite;
 
+use sago_core::declare::{Declaration, Direction};
+use sago_core::extent::Run;
+use sago_core::ids::{NodeId, Rank};
+use sago_core::plan::bridge::Assignment;
+use sago_core::topology::Machine;
+use sago_exec::{Lent, Session};
 use sago_mpi::threads::{self, Options};
 use sago_storage::{Memory, Storage};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// `SAGO_SEEDS=first..last` widens the search, or replays a seed.
 fn seeds() -> std::ops::Range<u64> {
@@ -69,6 +76,46 @@ fn very_many_tiny_extents() {
         let results = threads::run(4, options, |t| suite::extremes::tiny(t, Arc::clone(&storage), 20_000));
         results.into_iter().for_each(|result| assert_eq!(result, Ok(())));
     }
+}
+
+/// Nodes that have a nearer bridge with a free route send there; the others write for themselves.
+#[test]
+fn independent_writes_go_out_by_free_bridges() {
+    const MACHINE: &str = "torus dims=4x4 link=1GB/s pset=8 bridges=0,1";
+    let machine: Machine = MACHINE.parse().unwrap();
+    let (default, aware) =
+        (Assignment::default_of(&machine).unwrap(), Assignment::route_aware(&machine).unwrap());
+    let expected: Vec<Option<Rank>> = (0..16)
+        .map(|node| (aware.bridge_of(NodeId(node)), default.bridge_of(NodeId(node))))
+        .map(|(bridge, before)| (bridge != before).then_some(Rank(bridge.0)))
+        .collect();
+    assert!(expected.iter().flatten().count() > 0);
+    let storage: Arc<dyn Storage> = Arc::new(Memory::default());
+    let options = Options { ranks_per_node: 1, ..Options::default() };
+    let went = threads::run(16, options, |t| {
+        let setting = suite::setting(&format!("machine={{{MACHINE}}}"));
+        let mut session = Session::open(t, Arc::clone(&storage), setting).unwrap();
+        let bytes = [t.rank() as u8; 100];
+        let run = Run::contiguous(100 * t.rank() as u64, 100);
+        let mut to = Vec::new();
+        for independent in [true, false] {
+            session.set_independent(independent);
+            session.set_trace(Some(Instant::now()));
+            let mut declaration = Declaration::new(Direction::Write);
+            declaration.variable([run]);
+            session.commit(declaration.finish(), &Lent::new([&bytes[..]])).unwrap();
+            let trace = session.take_trace().unwrap();
+            let me = Rank(t.rank() as u32);
+            to.push(trace.sent.keys().copied().find(|to| *to != me));
+        }
+        session.close().unwrap();
+        to
+    });
+    assert_eq!(went.iter().map(|to| to[0]).collect::<Vec<_>>(), expected);
+    assert_ne!(went.iter().map(|to| to[1]).collect::<Vec<_>>(), expected);
+    let mut back = vec![0; 1600];
+    storage.read(0, &mut back).unwrap();
+    assert!((0..1600).all(|i| back[i] == (i / 100) as u8));
 }
 
 #[test]

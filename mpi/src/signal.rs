@@ -41,7 +41,7 @@ impl Signal {
     }
 
     /// Sleeps until the value is no longer `seen`, or somebody wakes us, or the time is over.
-    pub(crate) fn sleep(&self, seen: u32, at_most: Duration) {
+    pub fn sleep(&self, seen: u32, at_most: Duration) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         if self.value.load(Ordering::SeqCst) == seen {
             futex_wait(&self.value, seen, at_most);

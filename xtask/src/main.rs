@@ -52,6 +52,7 @@ fn main() -> ExitCode {
 fn command() -> Result<ExitCode> {
     let mut args = lexopt::Parser::from_env();
     match args.next()? {
+        Some(Value(word)) if word != "bench" && asks_for_help() => print!("{HELP}"),
         Some(Value(word)) => match word.string()?.as_str() {
             "setup" => setup(&mut args)?,
             "paths" => paths(&mut args)?,
@@ -67,6 +68,10 @@ fn command() -> Result<ExitCode> {
         Some(other) => return Err(other.unexpected().into()),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn asks_for_help() -> bool {
+    std::env::args().skip(2).any(|arg| arg == "--help" || arg == "-h")
 }
 
 fn paths(args: &mut lexopt::Parser) -> Result<()> {

@@ -25,9 +25,8 @@ const STEP_BYTES: usize = 1 << 20;
 /// The program comes first.
 const NICENESS: libc::c_int = 10;
 
-/// A rank that lags is looked at again after this time, which doubles up to the other.
-const LOOK_AGAIN: Duration = Duration::from_micros(200);
-const LOOK_AGAIN_MAX: Duration = Duration::from_millis(20);
+/// A rank that lags wakes the thread when it comes along; but whether it is still wanted, it looks by itself.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 pub struct Ahead {
     pace: Arc<Pace>,
@@ -84,10 +83,15 @@ impl Pace {
         self.counters.signal(rank, 0).ok()
     }
 
-    /// Whether all ranks have come as far. They differ by far less than a counter holds.
+    /// The counter of a rank that has not come as far, with what it says. They differ by far less than a counter holds.
+    fn laggard(&self, epoch: u64) -> Option<(&Signal, u32)> {
+        let counters = (0..self.ranks).filter_map(|rank| self.counter(rank)).map(|c| (c, c.get()));
+        counters.into_iter().find(|(_, value)| (value.wrapping_sub(epoch as u32) as i32) < 0)
+    }
+
+    /// Whether all ranks have come as far.
     fn reached(&self, epoch: u64) -> bool {
-        let has = |rank| self.counter(rank).is_some_and(|c| c.get().wrapping_sub(epoch as u32) as i32 >= 0);
-        (0..self.ranks).all(has)
+        self.laggard(epoch).is_none()
     }
 }
 
@@ -195,7 +199,6 @@ impl Shared {
         // SAFETY: asks the kernel for less time for this thread alone; it may say no.
         unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t, NICENESS) };
         let mut desk = lock(&self.desk);
-        let mut pause = LOOK_AGAIN;
         loop {
             let Some(epoch) = desk.todo.front().map(|piece| piece.epoch) else {
                 if desk.over {
@@ -204,12 +207,12 @@ impl Shared {
                 desk = self.changed.wait(desk).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            if !pace.reached(epoch) {
-                desk = self.changed.wait_timeout(desk, pause).unwrap_or_else(PoisonError::into_inner).0;
-                pause = (pause * 2).min(LOOK_AGAIN_MAX);
+            if let Some((counter, seen)) = pace.laggard(epoch) {
+                drop(desk);
+                counter.sleep(seen, LOOK_AGAIN);
+                desk = lock(&self.desk);
                 continue;
             }
-            pause = LOOK_AGAIN;
             let Some(piece) = desk.todo.pop_front() else { continue };
             desk.busy = true;
             drop(desk);
@@ -286,7 +289,7 @@ mod tests {
                 let runs = [Run::contiguous(0, 1000)];
                 // SAFETY: the bytes outlive the writer.
                 unsafe { ahead.begin(&file, 0, &Waiting { runs: &runs, bytes: &bytes, epoch: 2 }) };
-                std::thread::sleep(LOOK_AGAIN * 20);
+                std::thread::sleep(LOOK_AGAIN * 2);
                 assert_eq!(storage.counts().write_calls, 0);
             }
             ranks.barrier().unwrap();

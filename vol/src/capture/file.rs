@@ -122,6 +122,7 @@ impl CapturedFile {
             reading: Duration::ZERO,
             estimate: 0,
             epoch: 0,
+            committed: 0,
             compared: None,
             unclear: false,
             scratch: Scratch::default(),
@@ -326,11 +327,16 @@ impl CapturedFile {
         self.checked(&mut *self.work()?, EVERYBODY, |work| work.crew.ranks.barrier())
     }
 
-    /// An independent read, if it is of many small pieces: `None` leaves it to HDF5.
+    /// An independent read, if it is of many small pieces in the file or in memory: `None` leaves it to HDF5.
     pub fn read_alone(&self, reads: &mut [Read<'_>]) -> Result<Option<Taken>, Error> {
         self.settle_alone()?;
         let work = &mut *self.work()?;
-        if !work.may_read_alone() || !matches!(work.way_alone(reads), Way::Blocks { .. }) {
+        // HDF5 makes a call for each piece that is one in the file and in memory.
+        let helps = match work.way_alone(reads) {
+            Way::Blocks { .. } => true,
+            Way::Pieces { long } => long && reads.iter().any(|read| read.direct.is_none()),
+        };
+        if !helps || !work.may_read_alone() {
             return Ok(None);
         }
         let read = work.read_alone(reads).map(Some);

@@ -32,6 +32,8 @@ pub struct Work {
     /// Twice the number of collective writes that there have been, the same on all ranks. Independent writes after them are of
     /// the odd epoch that follows.
     pub epoch: u64,
+    /// The epoch of the last commit of all ranks.
+    pub committed: u64,
     /// What this rank wrote when the ranks last looked for bytes that several of them wrote, and whether there were any.
     pub compared: Option<(Declared, bool)>,
     /// Some rank may still be in a collective write of HDF5's own, which can write back old bytes between its own. The same on
@@ -178,7 +180,7 @@ impl Work {
             called.map_or(Ok(()), |epoch| ahead.wait(&self.crew.ranks, epoch))?;
         }
         self.session(with)?;
-        let Self { crew: Crew { ranks, together, alone, window, .. }, epoch, compared, .. } = self;
+        let Self { crew: Crew { ranks, together, alone, window, .. }, epoch, committed, compared, .. } = self;
         let lent = lent.iter().map(|(runs, bytes)| Waiting { runs, bytes, epoch: *epoch });
         let writes: Vec<Waiting<'_>> = window.writes().chain(lent).collect();
         let declared = contain(|| Ok(declare(writes.iter())));
@@ -199,6 +201,9 @@ impl Work {
             };
         }
         let declared = declared?;
+        if let With::Everybody { .. } = with {
+            session.set_independent(*epoch == std::mem::replace(committed, *epoch));
+        }
         if let Some(epochs) = order {
             for epoch in epochs {
                 let some = || writes.iter().filter(|write| write.epoch == epoch);
@@ -262,6 +267,10 @@ impl Work {
             let mut places = Cursor::new(read.runs);
             while read.bytes.left() > 0 {
                 let bytes = read.bytes.step(staging.len() as u64);
+                if bytes == 0 {
+                    // An element that is larger than all the room: HDF5 has more.
+                    return Ok(Taken::NotConverted);
+                }
                 let mut runs = Vec::new();
                 places.take_all(bytes, |run| runs.push(run));
                 let staged = &mut staging[..bytes as usize];

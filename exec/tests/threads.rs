@@ -86,8 +86,9 @@ fn independent_writes_go_out_by_free_bridges() {
     let (default, aware) =
         (Assignment::default_of(&machine).unwrap(), Assignment::route_aware(&machine).unwrap());
     let expected: Vec<Option<Rank>> = (0..16)
-        .map(|node| (aware.bridge_of(NodeId(node)), default.bridge_of(NodeId(node))))
-        .map(|(bridge, before)| (bridge != before).then_some(Rank(bridge.0)))
+        .map(NodeId)
+        .map(|node| (node, aware.bridge_of(node), default.bridge_of(node)))
+        .map(|(node, bridge, before)| (bridge != before && bridge != node).then_some(Rank(bridge.0)))
         .collect();
     assert!(expected.iter().flatten().count() > 0);
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());

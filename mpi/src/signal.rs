@@ -40,6 +40,11 @@ impl Signal {
         self.wake();
     }
 
+    /// Makes it one if it is zero; whether it was.
+    pub fn claim(&self) -> bool {
+        self.value.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+
     /// Sleeps until the value is no longer `seen`, or somebody wakes us, or the time is over.
     pub fn sleep(&self, seen: u32, at_most: Duration) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);

@@ -18,10 +18,15 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is written at once: a commit, and whoever else writes to the file, waits for as much.
 const STEP_BYTES: usize = 128 << 10;
+
+/// Writers to one file take turns: in the kernel they would burn the cores that the program needs. A turn is so long at
+/// most; who does not get one in this time goes on without, lest a rank that is gone keeps it for ever.
+const TURN_STEPS: usize = 8;
+const TURN_PATIENCE: Duration = Duration::from_millis(20);
 
 /// A rank that lags wakes the thread when it comes along; but whether it is still wanted, it looks by itself.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
@@ -31,7 +36,7 @@ pub struct Ahead {
     thread: Option<Thread>,
 }
 
-/// The epoch of each rank's last collective write.
+/// The epoch of each rank's last collective write; and, with the first rank, whose turn it is.
 struct Pace {
     counters: Memory,
     rank: usize,
@@ -87,6 +92,17 @@ impl Pace {
         counters.into_iter().find(|(_, value)| (value.wrapping_sub(epoch as u32) as i32) < 0)
     }
 
+    /// Waits for this rank's turn to write; whether there is one to give back.
+    fn take_turn(&self) -> Option<&Signal> {
+        let turn = self.counters.signal(0, Signal::BYTES).ok()?;
+        let start = Instant::now();
+        while !turn.claim() {
+            let left = TURN_PATIENCE.checked_sub(start.elapsed())?;
+            turn.sleep(1, left);
+        }
+        Some(turn)
+    }
+
     /// Whether all ranks have come as far.
     fn reached(&self, epoch: u64) -> bool {
         self.laggard(epoch).is_none()
@@ -96,7 +112,7 @@ impl Pace {
 impl Ahead {
     /// For ranks on one node. Collective.
     pub fn new(ranks: &dyn Transport) -> Result<Self, Error> {
-        let counters = ranks.share(Signal::BYTES)?;
+        let counters = ranks.share(2 * Signal::BYTES)?;
         let pace = Pace { counters, rank: ranks.rank(), ranks: ranks.size() };
         Ok(Self { pace: Arc::new(pace), thread: None })
     }
@@ -209,7 +225,22 @@ impl Shared {
                 desk = lock(&self.desk);
                 continue;
             }
-            let Some(piece) = desk.todo.pop_front() else { continue };
+            drop(desk);
+            let turn = pace.take_turn();
+            desk = self.write_some(lock(&self.desk), pace);
+            if let Some(turn) = turn {
+                turn.set(0);
+            }
+        }
+    }
+
+    /// Writes what is due, for the length of a turn.
+    fn write_some<'d>(&'d self, mut desk: MutexGuard<'d, Desk>, pace: &Pace) -> MutexGuard<'d, Desk> {
+        for _ in 0..TURN_STEPS {
+            if desk.todo.front().is_none_or(|piece| !pace.reached(piece.epoch)) {
+                break;
+            }
+            let Some(piece) = desk.todo.pop_front() else { break };
             desk.busy = true;
             drop(desk);
             // SAFETY: the window's memory, until `Ahead::stop`, which waits while the thread is busy.
@@ -228,6 +259,7 @@ impl Shared {
             }
             self.changed.notify_all();
         }
+        desk
     }
 }
 

@@ -148,7 +148,7 @@ void   memory_free(Memory *m);
 
 /* --- the model (model.c) ------------------------------------------------------------------------------------------ */
 
-enum { SYNCED = -1, EVERYBODY = -2 };
+enum { SYNCED = -1, EVERYBODY = -2, NOBODY = -3 };
 
 typedef struct File File;
 
@@ -168,6 +168,7 @@ typedef struct {
     int32_t fill_value[LEAVES_MAX];
     int32_t *value;   /* a number for every leaf of every element */
     int8_t  *writer;  /* who wrote the element since it was last flushed */
+    unsigned readers; /* ranks that read since then, and may still do so */
     hid_t   handle[HANDLES];
 } Set;
 

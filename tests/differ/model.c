@@ -62,8 +62,10 @@ void set_forget(Set *set)
 void file_synced(File *file)
 {
     for (int i = 0; i < SETS_MAX; i++)
-        if (file->set[i].alive)
+        if (file->set[i].alive) {
             memset(file->set[i].writer, SYNCED, volume(file->set[i].ndims, file->set[i].dims));
+            file->set[i].readers = 0;
+        }
 }
 
 bool set_plain(const Set *set)

@@ -110,7 +110,8 @@ void plan_write(Random *r, Transfer *t, unsigned ranks, bool collective, bool *s
     for (int q = 0; q < nranks; q++) {
         if (!(ranks >> q & 1))
             continue;
-        int       who = t->same ? EVERYBODY : q;
+        /* Without a flush between, a rank that lags may write what all have written before after what others write now. */
+        int       who = !t->same ? q : collective ? EVERYBODY : NOBODY;
         Selection s   = part_of(&p, set, ranks, q, 0);
         for (int attempt = 1; attempt < 4 && p.pattern == CHANCE && !free_to_write(set, &s, who, claim, flush); attempt++) {
             select_free(&s);

@@ -100,6 +100,7 @@ static void read_together(Random *r, Set **sets, hid_t *handles, int count)
     for (int i = 0; i < count; i++) {
         t[i].set    = sets[i];
         t[i].handle = handles[i];
+        sets[i]->readers |= ranks;
         draw_layouts(r, &t[i], 1u << rank, collective);
         t[i].transform[rank] = count == 1 && t[i].transform[rank];
     }

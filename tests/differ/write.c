@@ -35,7 +35,7 @@ static void remember(const Transfer *t, unsigned ranks)
                 int leaf = t->layout[q].slot[k].leaf;
                 set->value[element * (size_t)set->type->leaves + (size_t)leaf] = number_of(t, q, element, leaf);
             }
-            set->writer[element] = (int8_t)(t->same ? EVERYBODY : q);
+            set->writer[element] = (int8_t)(t->same && ranks == set->home->members ? EVERYBODY : q);
         }
 }
 
@@ -95,6 +95,9 @@ static void write_together(Random *r, Set **sets, hid_t *handles, int count)
     for (int i = 0; i < count; i++) {
         t[i].set    = sets[i];
         t[i].handle = handles[i];
+        /* A rank that lags may still be reading. */
+        if (!collective && sets[i]->readers && __builtin_popcount(sets[i]->readers | ranks) > 1)
+            sync = true;
         plan_write(r, &t[i], ranks, collective, &sync);
         for (int q = 0; q < nranks; q++) /* one list serves the whole call */
             t[i].transform[q] = count == 1 && t[i].transform[q];

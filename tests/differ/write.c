@@ -25,6 +25,14 @@ static void fill_buffer(const Transfer *t, const Side *side, int q)
         }
 }
 
+/* What several ranks have written, but not all, is nobody's until a flush. */
+static int writer_of(const Transfer *t, unsigned ranks, int q)
+{
+    if (!t->same || ranks == 1u << q)
+        return q;
+    return ranks == t->set->home->members ? EVERYBODY : NOBODY;
+}
+
 static void remember(const Transfer *t, unsigned ranks)
 {
     Set *set = t->set;
@@ -35,7 +43,7 @@ static void remember(const Transfer *t, unsigned ranks)
                 int leaf = t->layout[q].slot[k].leaf;
                 set->value[element * (size_t)set->type->leaves + (size_t)leaf] = number_of(t, q, element, leaf);
             }
-            set->writer[element] = (int8_t)(t->same && ranks == set->home->members ? EVERYBODY : q);
+            set->writer[element] = (int8_t)writer_of(t, ranks, q);
         }
 }
 

@@ -1,6 +1,7 @@
 //! Reads that a rank does by itself, without any other. Small pieces are taken out of whole blocks of the file: one system call
 //! for many of them, where each by itself would cost one.
 
+use crate::store::fill;
 use sago_core::extent::Run;
 use sago_mpi::copy;
 use sago_storage::{Error, Storage};
@@ -157,12 +158,6 @@ fn cut<'s>(slice: &mut &'s mut [u8], bytes: u64) -> &'s mut [u8] {
     let (first, rest) = std::mem::take(slice).split_at_mut(bytes as usize);
     *slice = rest;
     first
-}
-
-fn fill(storage: &dyn Storage, offset: u64, into: &mut [u8]) -> Result<(), Error> {
-    let filled = storage.read(offset, into)?;
-    into[filled..].fill(0);
-    Ok(())
 }
 
 #[cfg(test)]

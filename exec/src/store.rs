@@ -11,9 +11,13 @@ pub fn write(storage: &dyn Storage, offset: u64, bytes: &[u8]) -> Result<(), i32
     storage.write(offset, bytes).map_err(|error| code(&error))
 }
 
-/// Bytes beyond the end of the file read as zeros, as in a file with holes.
 pub fn read(storage: &dyn Storage, offset: u64, into: &mut [u8]) -> Result<(), i32> {
-    let filled = storage.read(offset, into).map_err(|error| code(&error))?;
+    fill(storage, offset, into).map_err(|error| code(&error))
+}
+
+/// Bytes beyond the end of the file read as zeros, as in a file with holes.
+pub fn fill(storage: &dyn Storage, offset: u64, into: &mut [u8]) -> Result<(), Error> {
+    let filled = storage.read(offset, into)?;
     into[filled..].fill(0);
     Ok(())
 }

@@ -88,8 +88,8 @@ impl Pace {
 
     /// The counter of a rank that has not come as far, with what it says. They differ by far less than a counter holds.
     fn laggard(&self, epoch: u64) -> Option<(&Signal, u32)> {
-        let counters = (0..self.ranks).filter_map(|rank| self.counter(rank)).map(|c| (c, c.get()));
-        counters.into_iter().find(|(_, value)| (value.wrapping_sub(epoch as u32) as i32) < 0)
+        let mut counters = (0..self.ranks).filter_map(|rank| self.counter(rank)).map(|c| (c, c.get()));
+        counters.find(|(_, value)| (value.wrapping_sub(epoch as u32) as i32) < 0)
     }
 
     /// Waits for this rank's turn to write; whether there is one to give back.

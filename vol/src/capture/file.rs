@@ -332,14 +332,15 @@ impl CapturedFile {
         self.settle_alone()?;
         let work = &mut *self.work()?;
         // HDF5 makes a call for each piece that is one in the file and in memory.
-        let helps = match work.way_alone(reads) {
+        let way = work.way_alone(reads);
+        let helps = match way {
             Way::Blocks { .. } => true,
             Way::Pieces { long } => long && reads.iter().any(|read| read.direct.is_none()),
         };
         if !helps || !work.may_read_alone() {
             return Ok(None);
         }
-        let read = work.read_alone(reads).map(Some);
+        let read = work.read_alone(reads, way).map(Some);
         read.map_err(|error| Error::Message(format!("{}: {error}", self.name)))
     }
 
@@ -354,20 +355,21 @@ impl CapturedFile {
     ) -> Result<(Taken, bool), Error> {
         let work = &mut *self.work()?;
         let alone = work.may_read_alone();
+        // Found before the others are met: a rank that cannot must still come to the meeting.
+        let way = contain(|| Ok(work.way_alone(reads))).unwrap_or(Way::Pieces { long: false });
         if alone && !self.writable {
             // Nobody changes the file: no rank has to wait for another.
-            let read = work.read_alone(reads).map(|taken| (taken, false));
+            let read = work.read_alone(reads, way).map(|taken| (taken, false));
             return read.map_err(|error| Error::Message(format!("{}: {error}", self.name)));
         }
-        let frugal =
-            matches!(work.way_alone(reads), Way::Blocks { frugal: true } | Way::Pieces { long: true });
+        let frugal = matches!(way, Way::Blocks { frugal: true } | Way::Pieces { long: true });
         let questions = [left_to_hdf5, !alone || !frugal];
         let [some_left, some_unable] = self.settle_and_ask(work, questions)?;
         let some_left = some_left && self.writable;
         if some_unable {
             return Ok((self.fetch(work, reads, dataset_bytes)?, some_left));
         }
-        let read = contain(|| Ok(work.read_alone(reads).map_err(|error| error.to_string())));
+        let read = contain(|| Ok(work.read_alone(reads, way).map_err(|error| error.to_string())));
         let read = read.unwrap_or_else(|panic| Err(panic.to_string()));
         let told = read.as_ref().map(|_| ()).map_err(String::clone);
         self.checked(work, EVERYBODY, |work| work.crew.ranks.agree(told))?;

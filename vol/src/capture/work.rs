@@ -253,8 +253,8 @@ impl Work {
     }
 
     /// Reads these without the others. What is not as the program wants it, and blocks of the file, pass through the window.
-    pub fn read_alone(&mut self, reads: &mut [Read<'_>]) -> Result<Taken, sago_storage::Error> {
-        let (start, way) = (Instant::now(), self.way_alone(reads));
+    pub fn read_alone(&mut self, reads: &mut [Read<'_>], way: Way) -> Result<Taken, sago_storage::Error> {
+        let start = Instant::now();
         let Self { crew: Crew { window, .. }, scratch, storage, reading, .. } = self;
         let room = window.spare(window.room());
         let (staging, blocks) = room.split_at_mut(room.len() / 2);

@@ -11,12 +11,13 @@ mod launch;
 use super::{Context, Log, On, Suite, Verdict};
 use crate::world::{Hdf5, Mpi};
 use crate::{mpi, place};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use launch::{Launch, Results, Way};
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 pub struct Differ;
 
@@ -27,8 +28,10 @@ const PROGRAMS_FULL: &[u64] = &[1200, 1600, 1400, 1200, 500, 400, 250, 200];
 const PROGRAMS_BRIEF: &[u64] = &[0, 8];
 /// Programs that share a launch.
 const BATCH: u64 = 140;
-/// Failures of one installation that are shown in full.
-const SHOWN_MAX: usize = 12;
+/// Failures of one installation that are explained; of the rest only the seed is told.
+const EXPLAINED_MAX: usize = 12;
+/// Launches at once: the ranks of one mostly wait for each other.
+const AT_ONCE: usize = 2;
 /// How often a program that differed is run again without capture.
 const ATTEMPTS: usize = 12;
 
@@ -87,7 +90,7 @@ impl<'a> Trial<'a> {
     fn run(&self, log: &mut Log, mut first: u64, programs: &[u64], modes: &[&str]) -> Result<()> {
         let on = On::hdf5(self.hdf5);
         let mut coverage = BTreeMap::new();
-        let mut shown = 0;
+        let mut explained = 0;
         let mut bad_natively = Vec::new();
         for (ranks, &count) in (1..).zip(programs) {
             let seeds = first..first + count;
@@ -98,19 +101,19 @@ impl<'a> Trial<'a> {
                 native.add_coverage(&mut coverage);
                 let bad = batch.clone().filter(|&seed| native.well(seed).is_err());
                 bad_natively.extend(bad.map(|seed| format!("{seed} on {ranks}")));
-                for (m, mode) in modes.iter().enumerate() {
-                    let through = self.launch(ranks, &batch, Way::Through(mode))?;
+                let through = self.launch_all(ranks, &batch, modes)?;
+                for (m, (mode, through)) in modes.iter().zip(&through).enumerate() {
                     for seed in batch.clone().filter(|&seed| native.well(seed).is_ok()) {
-                        match native.compare(&through, seed) {
+                        match native.compare(through, seed) {
                             Ok(()) => equal[m] += 1,
                             Err(_) if self.is_unsteady(ranks, seed) => {
                                 bad_natively.push(format!("{seed} on {ranks}"));
                             }
-                            Err(e) if shown < SHOWN_MAX => {
-                                shown += 1;
+                            Err(e) => {
+                                explained += 1;
+                                let e = if explained <= EXPLAINED_MAX { e } else { anyhow!("it differs") };
                                 log.case(&on, format!("{ranks} ranks, {mode}: seed {seed}"), Err(e));
                             }
-                            Err(_) => {}
                         }
                     }
                     if let Err(e) = through.assert_active() {
@@ -144,6 +147,20 @@ impl<'a> Trial<'a> {
             run.is_ok_and(|run| run.well(seed).is_err())
         };
         (0..ATTEMPTS).any(wrong)
+    }
+
+    /// The same programs in all modes.
+    fn launch_all(&self, ranks: usize, seeds: &Range<u64>, modes: &[&str]) -> Result<Vec<Results>> {
+        let mut all = Vec::with_capacity(modes.len());
+        for some in modes.chunks(AT_ONCE) {
+            let done: Vec<_> = thread::scope(|scope| {
+                let start = |mode| scope.spawn(move || self.launch(ranks, seeds, Way::Through(mode)));
+                let started: Vec<_> = some.iter().copied().map(start).collect();
+                started.into_iter().map(|one| one.join().expect("a launch does not panic")).collect()
+            });
+            all.extend(done.into_iter().collect::<Result<Vec<_>>>()?);
+        }
+        Ok(all)
     }
 
     fn launch(&self, ranks: usize, seeds: &Range<u64>, way: Way) -> Result<Results> {

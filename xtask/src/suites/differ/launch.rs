@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The program gives up on a seed after this time.
@@ -60,10 +62,11 @@ pub struct Results {
 
 impl Launch<'_> {
     pub fn run(&self, seeds: Range<u64>) -> Result<Results> {
-        let dir = fast_folder(self.context)?;
+        let name = unique_name();
+        let dir = fast_folder(self.context, &name)?;
         let connector = match self.way {
             Way::Native => None,
-            Way::Through(options) => Some(self.context.connector("differ")?.options(options)),
+            Way::Through(options) => Some(self.context.connector(&name)?.options(options)),
         };
         let mut results = Results {
             seen: BTreeMap::new(),
@@ -207,15 +210,21 @@ impl Results {
 impl Drop for Results {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.dir);
+        if let Some(connector) = &self.connector {
+            let _ = fs::remove_file(connector.report());
+        }
     }
 }
 
+/// Launches run at once.
+fn unique_name() -> String {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    format!("sago-differ-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
 /// A new folder, in memory where there is such a place: programs flush often, and a disk makes them wait for it.
-fn fast_folder(context: &Context) -> Result<PathBuf> {
-    static COUNT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-    let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    let name = format!("sago-differ-{}-{number}", std::process::id());
-    let in_memory = Path::new("/dev/shm").join(&name);
+fn fast_folder(context: &Context, name: &str) -> Result<PathBuf> {
+    let in_memory = Path::new("/dev/shm").join(name);
     if fs::create_dir(&in_memory).is_ok() {
         return Ok(in_memory);
     }

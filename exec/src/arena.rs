@@ -1,21 +1,26 @@
 //! The memory that the ranks of a node have in common: every rank's buffers as an aggregator, the counters that say how
 //! full they are and which rounds are done, and a doorbell per rank, on which it sleeps when it has nothing to do.
 //!
-//! Invariants: who may touch a buffer is the engine's business; counters only grow during a commit, and are reset by
-//! their owner between two commits, when nobody else can be inside one.
+//! Invariants: who may touch a buffer is the engine's business. There are two sets of counters, which attempts to carry
+//! something out use in turn, and in which they only grow; at the start of an attempt its owner clears the set of the next
+//! one, which is also that of the one before, when nobody can be inside either: all meet at the end of every attempt.
 
 use crate::Error;
 use sago_core::ids::Rank;
 use sago_core::schedule::Blocks;
 use sago_mpi::{Shared, Signal, Transport};
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 const LINE: usize = 64;
-/// Beside a rank's doorbell: how many ranks of the node have given up.
-const ALARMS: usize = 16;
-/// A part that a rank is the aggregator of: two lines of counters.
-const SLOT: usize = 2 * LINE;
+/// Beside a rank's doorbell, for each set: how many ranks of the node have given up, and how far the rank's bytes are from the
+/// plan (plus one; zero if it has not said so).
+const ALARMS: [usize; 2] = [16, 24];
+const ENTERED: [usize; 2] = [32, 40];
+/// A part that a rank is the aggregator of: for each set two lines of counters.
+const SLOT: usize = 2 * SET;
+const SET: usize = 2 * LINE;
 const ARRIVED: [usize; 2] = [0, 8];
 const REFUSED: [usize; 2] = [16, 24];
 const RELEASED: usize = LINE;
@@ -36,6 +41,8 @@ pub struct Arena {
     me: usize,
     /// For each rank of the job, its number on this node.
     local: Vec<Option<usize>>,
+    /// The counters of this attempt.
+    set: Cell<usize>,
 }
 
 impl Room {
@@ -66,7 +73,13 @@ impl Room {
 impl Arena {
     /// Collective among the ranks of the node. `local` gives each rank of the job its number on this node.
     pub fn new(node: &dyn Transport, room: Room, local: Vec<Option<usize>>) -> Result<Self, Error> {
-        Ok(Self { shared: node.share(room.bytes(node.rank()))?, room, me: node.rank(), local })
+        Ok(Self {
+            shared: node.share(room.bytes(node.rank()))?,
+            room,
+            me: node.rank(),
+            local,
+            set: Cell::new(0),
+        })
     }
 
     pub const fn room(&self) -> &Room {
@@ -138,7 +151,7 @@ impl Arena {
 
     /// Tells an aggregator that bytes are in its buffer, or out of it.
     pub fn arrive(&self, at: Rank, slot: usize, buffer: u32, bytes: u64, ok: bool) -> Result<(), Error> {
-        let (number, control) = (self.number(at)?, control(slot));
+        let (number, control) = (self.number(at)?, self.control(slot));
         if !ok {
             self.shared.counter(number, control + REFUSED[buffer as usize])?.fetch_add(1, Ordering::Release);
         }
@@ -146,9 +159,9 @@ impl Arena {
         self.ring(at)
     }
 
-    /// How many bytes have been announced for a buffer of ours since the commit began, and whether all went well.
+    /// How many bytes have been announced for a buffer of ours in this attempt, and whether all went well.
     pub fn arrived(&self, slot: usize, buffer: u32) -> Result<(u64, bool), Error> {
-        let control = control(slot);
+        let control = self.control(slot);
         let bytes = self.shared.counter(self.me, control + ARRIVED[buffer as usize])?.load(Ordering::Acquire);
         let refused =
             self.shared.counter(self.me, control + REFUSED[buffer as usize])?.load(Ordering::Acquire);
@@ -157,7 +170,7 @@ impl Arena {
 
     /// Tells everybody how many rounds of a part of ours are released; the members' bells are rung by the caller.
     pub fn release(&self, slot: usize, rounds: u32, ok: bool) -> Result<(), Error> {
-        let control = control(slot);
+        let control = self.control(slot);
         if !ok {
             self.shared.counter(self.me, control + SPOILED)?.store(1, Ordering::Release);
         }
@@ -167,7 +180,7 @@ impl Arena {
 
     /// How many rounds of an aggregator's part are released, and whether all went well.
     pub fn released(&self, of: Rank, slot: usize) -> Result<(u32, bool), Error> {
-        let (number, control) = (self.number(of)?, control(slot));
+        let (number, control) = (self.number(of)?, self.control(slot));
         let rounds = self.shared.signal(number, control + RELEASED)?.get();
         let spoiled = self.shared.counter(number, control + SPOILED)?.load(Ordering::Acquire);
         Ok((rounds, spoiled == 0))
@@ -176,27 +189,39 @@ impl Arena {
     /// Tells all ranks of the node that this one gives up.
     pub fn alarm(&self) -> Result<(), Error> {
         for number in self.local.iter().flatten() {
-            self.shared.counter(*number, ALARMS)?.fetch_add(1, Ordering::Release);
+            self.shared.counter(*number, ALARMS[self.set.get()])?.fetch_add(1, Ordering::Release);
             self.shared.signal(*number, 0)?.add(1);
         }
         Ok(())
     }
 
-    /// Whether a rank of the node has given up since the commit began.
+    /// Whether a rank of the node has given up in this attempt.
     pub fn alarmed(&self) -> Result<bool, Error> {
-        Ok(self.shared.counter(self.me, ALARMS)?.load(Ordering::Acquire) > 0)
+        Ok(self.shared.counter(self.me, ALARMS[self.set.get()])?.load(Ordering::Acquire) > 0)
     }
 
-    /// Our counters, as they are before a commit.
-    pub fn reset(&self) -> Result<(), Error> {
-        self.shared.counter(self.me, ALARMS)?.store(0, Ordering::Release);
-        for control in (0..self.room.slots[self.me]).map(control) {
+    /// An attempt begins, with bytes that are so far from the plan. All ranks count attempts in the same way.
+    pub fn begin(&self, attempt: u64, shift: Option<u64>) -> Result<(), Error> {
+        let (set, next) = ((attempt % 2) as usize, ((attempt + 1) % 2) as usize);
+        self.set.set(next);
+        self.shared.counter(self.me, ALARMS[next])?.store(0, Ordering::Release);
+        self.shared.counter(self.me, ENTERED[next])?.store(0, Ordering::Release);
+        for control in (0..self.room.slots[self.me]).map(|slot| self.control(slot)) {
             for offset in ARRIVED.into_iter().chain(REFUSED).chain([SPOILED]) {
                 self.shared.counter(self.me, control + offset)?.store(0, Ordering::Release);
             }
             self.shared.signal(self.me, control + RELEASED)?.set(0);
         }
+        self.set.set(set);
+        let entered = shift.map_or(0, |by| by.wrapping_add(1));
+        self.shared.counter(self.me, ENTERED[set])?.store(entered, Ordering::Release);
         Ok(())
+    }
+
+    /// How far a rank's bytes are from the plan, if it has begun and has any.
+    pub fn entered(&self, rank: Rank) -> Result<Option<u64>, Error> {
+        let entered = self.shared.counter(self.number(rank)?, ENTERED[self.set.get()])?;
+        Ok(entered.load(Ordering::Acquire).checked_sub(1))
     }
 
     /// The bytes of a buffer of ours, for a transfer to or from the file.
@@ -217,8 +242,9 @@ impl Arena {
     fn number(&self, rank: Rank) -> Result<usize, Error> {
         self.local[rank.index()].ok_or(Error::Elsewhere { rank })
     }
-}
 
-const fn control(slot: usize) -> usize {
-    LINE + slot * SLOT
+    /// Where the counters of a slot are.
+    const fn control(&self, slot: usize) -> usize {
+        LINE + slot * SLOT + self.set.get() * SET
+    }
 }

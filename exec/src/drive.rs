@@ -17,11 +17,11 @@ use crate::store::{self, Extents, Sieve};
 use crate::tiles;
 use crate::trace::Trace;
 use crate::writer::{Access, Writer};
-use sago_core::declare::{Declared, Direction};
+use sago_core::declare::{Declared, Direction, Shift};
 use sago_core::engine::{Action, Engine, Verdict};
 use sago_core::ids::Rank;
 use sago_core::schedule::{Blocks, BufferExtent, Own, WindowId};
-use sago_mpi::{Reduce, Transport, copy};
+use sago_mpi::{Transport, copy};
 use sago_storage::Storage;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -51,8 +51,36 @@ pub struct Drive<'a, 'm> {
     pub memory: Memory<'a, 'm>,
     pub stats: &'a mut Stats,
     pub trace: Option<&'a mut Trace>,
-    /// How far the file offsets of this commit are from those of the plan.
-    pub shift: u64,
+    pub offset: Offset,
+}
+
+/// How far the file offsets of this commit are from those of the plan.
+#[derive(Clone, Copy, Debug)]
+pub enum Offset {
+    /// The same on all ranks.
+    Agreed(u64),
+    /// On this rank, while that of others is only known when their bytes come.
+    Proposed(Shift),
+}
+
+impl Offset {
+    /// Of this rank's bytes, if it has any.
+    pub fn own(self) -> Option<u64> {
+        match self {
+            Self::Agreed(by) | Self::Proposed(Shift::By(by)) => Some(by),
+            Self::Proposed(_) => None,
+        }
+    }
+}
+
+impl<'m> Memory<'_, 'm> {
+    /// The same memory, for a time.
+    pub fn again(&mut self) -> Memory<'_, 'm> {
+        match self {
+            Self::Lent(memory) => Memory::Lent(memory),
+            Self::Taken(memory) => Memory::Taken(memory),
+        }
+    }
 }
 
 /// A rank's own bytes that lie in its memory in pieces of at least this length, or that of a buffer, are stored from there, piece by piece.
@@ -79,23 +107,13 @@ struct Part {
 }
 
 impl Drive<'_, '_> {
-    /// The verdict of all ranks, or the reason of one that could not go on.
+    /// How it went for this rank.
     pub fn run(mut self) -> Result<Verdict, Error> {
         let worked = contain(|| self.work());
         if worked.is_err() {
             self.alarm()?;
         }
-        let verdict = worked.as_ref().map_or(Verdict::Good, |verdict| *verdict);
-        let mut votes = [verdict.encode(), u64::from(worked.is_ok())];
-        let ranks = self.ranks;
-        self.stats.time(|s| &mut s.agreeing, || ranks.allreduce(Reduce::Min, &mut votes))?;
-        if votes[1] == 1 {
-            return Ok(Verdict::decode(votes[0]));
-        }
-        let own = worked.err().filter(|error| *error != Error::GivenUp);
-        ranks.agree(own.map_or(Ok(()), |error| Err(error.to_string())))?;
-        // Only if all have heard of somebody who has no reason.
-        Err(Error::GivenUp)
+        worked
     }
 
     fn alarm(&mut self) -> Result<(), Error> {
@@ -334,12 +352,30 @@ impl Drive<'_, '_> {
         Ok(news)
     }
 
+    /// How far the bytes in a part of ours are from where the plan has them: all senders must say the same. Those of whom there
+    /// are bytes have said it.
+    fn shift_of(&self, slot: usize) -> Result<u64, Error> {
+        if let Offset::Agreed(shift) = self.offset {
+            return Ok(shift);
+        }
+        let mut shift = None;
+        for sender in &self.prepared.senders[slot] {
+            let its = self.arena.entered(sender.rank)?;
+            if shift.is_some() && its.is_some() && its != shift {
+                return Err(Error::GivenUp);
+            }
+            shift = shift.or(its);
+        }
+        shift.ok_or(Error::Garbled)
+    }
+
     /// Gives a window to the I/O thread.
     fn store(&mut self, window: WindowId, direction: Direction) -> Result<(), Error> {
         let slot = self.prepared.slot(window.area, window.part);
         let layout = &self.prepared.plan.areas[window.area as usize].layout;
         let mut extents = self.prepared.schedule.duties[slot].extents(layout, window.round);
-        extents.iter_mut().for_each(|extent| extent.file = extent.file.wrapping_add(self.shift));
+        let shift = self.shift_of(slot)?;
+        extents.iter_mut().for_each(|extent| extent.file = extent.file.wrapping_add(shift));
         extents.iter().for_each(|extent| self.stats.count(extent.len));
         let bytes = extents.iter().map(|extent| extent.len).sum::<u64>();
         let room = self.prepared.plan.frame.settings.buffer_bytes;
@@ -403,6 +439,7 @@ impl Drive<'_, '_> {
 
     fn store_straight(&mut self, work: &Own, window: u32) -> Result<Result<(), i32>, Error> {
         let extents: Vec<BufferExtent> = work.extents(window).collect();
+        let shift = self.offset.own().ok_or(Error::Garbled)?;
         for block in work.blocks(self.declared, window) {
             for number in 0..block.count {
                 let (mut at, mut source) =
@@ -413,7 +450,7 @@ impl Drive<'_, '_> {
                     let extent = &extents[extent.ok_or(Error::Garbled)?];
                     let within = at - extent.buffer;
                     let mut len = (end - at).min(extent.len.checked_sub(within).ok_or(Error::Garbled)?);
-                    let file = extent.file.wrapping_add(self.shift) + within;
+                    let file = extent.file.wrapping_add(shift) + within;
                     let result = match &mut self.memory {
                         Memory::Lent(memory) if memory.stored(source) > 0 => {
                             len = len.min(memory.stored(source));
@@ -446,7 +483,8 @@ impl Drive<'_, '_> {
     fn store_packed(&mut self, work: &Own, window: u32) -> Result<Result<(), i32>, Error> {
         let extents: Vec<BufferExtent> = work.extents(window).collect();
         extents.iter().for_each(|extent| self.stats.count(extent.len));
-        let (storage, shift, pack) = (&**self.storage, self.shift, &mut *self.pack);
+        let shift = self.offset.own().ok_or(Error::Garbled)?;
+        let (storage, pack) = (&**self.storage, &mut *self.pack);
         // Not before: most ranks that write directly pack nothing.
         let room_bytes = self.prepared.plan.frame.settings.buffer_bytes;
         pack.resize(pack.len().max(usize::try_from(room_bytes).unwrap_or(usize::MAX)), 0);

@@ -1,10 +1,10 @@
 //! A group of ranks and a file, for as long as the file is open. Buffers, the I/O thread and the last plan are kept from
-//! one commit to the next: a repeated step costs one small agreement besides moving the bytes.
+//! one commit to the next: a repeated step costs one small agreement besides moving the bytes, on one node at its end.
 
 use crate::Error;
 use crate::arena::{Arena, Room};
 use crate::contain::contain;
-use crate::drive::{Drive, Memory};
+use crate::drive::{Drive, Memory, Offset};
 use crate::far::Far;
 use crate::memory::{Lent, Taken};
 use crate::prepare::Prepared;
@@ -52,6 +52,10 @@ pub struct Session {
     pack: Vec<u8>,
     scratch: Vec<u8>,
     exclusive: bool,
+    /// How often this rank has begun, or stayed out of, what all did; the same on all ranks.
+    attempts: u64,
+    /// The last plan was good for the last commit, too. The same on all ranks.
+    steady: bool,
     /// Bytes go out by way of bridge nodes with free routes.
     routed: bool,
     stats: Stats,
@@ -96,6 +100,8 @@ impl Session {
             pack,
             scratch,
             exclusive,
+            attempts: 0,
+            steady: false,
             routed,
             stats,
             trace: None,
@@ -158,18 +164,8 @@ impl Session {
     }
 
     fn run(&mut self, declared: Declared, whole: bool, memory: Memory<'_, '_>) -> Result<(), Error> {
-        let start = Instant::now();
-        let shift = self.plan_or_reuse(declared, whole)?;
-        self.stats.planning += start.elapsed();
         self.stats.commits += 1;
-        let verdict = self.drive(shift, memory);
-        if let Some(writer) = &mut self.writer {
-            writer.settle();
-        }
-        // Between the agreement at the end of this commit and the one at the start of the next, nobody else is in one.
-        if let Some(arena) = &self.arena {
-            arena.reset()?;
-        }
+        let verdict = self.carry_out(declared, whole, memory);
         if let Some(far) = &mut self.far {
             far.calm()?;
         }
@@ -179,39 +175,115 @@ impl Session {
         }
     }
 
-    /// Takes part in a commit or a fetch of the others without any bytes: they all fail, for this reason.
-    pub fn decline(&mut self, reason: &str) -> Error {
-        let mut votes = [0; 4];
-        let met = self.ranks.allreduce(Reduce::Min, &mut votes);
-        let agreed = met.and_then(|()| self.ranks.agree(Err(reason.to_owned())));
-        agreed.map_or_else(Error::from, |()| Error::GivenUp)
+    /// Where a plan has been good twice, a rank of one node begins with it at once, and learns only at the end whether it was
+    /// good for all ranks again. If not, that attempt counts for nothing: they make a new plan, and do everything by it.
+    fn carry_out(
+        &mut self,
+        declared: Declared,
+        whole: bool,
+        mut memory: Memory<'_, '_>,
+    ) -> Result<Verdict, Error> {
+        let known = self.timed_planning(|session| session.compare(&declared, whole));
+        let eager = self.steady && self.ranks.one_node() && matches!(memory, Memory::Lent(_));
+        let mine = match known {
+            Ok(shift) if eager && shift != Shift::None => self.attempt(shift, &mut memory),
+            known => self.stay_out(eager).and(known).map(|shift| (shift, Verdict::Good)),
+        };
+        let agreed = self.meet(mine)?;
+        self.steady = agreed.is_some();
+        self.stats.reused += u64::from(self.steady);
+        let verdict = match agreed {
+            Some((_, verdict)) if eager => verdict,
+            agreed => {
+                let shift = match agreed {
+                    Some((shift, _)) => shift,
+                    None => {
+                        self.timed_planning(|session| session.plan(declared))?;
+                        0
+                    }
+                };
+                let worked = self.drive(Offset::Agreed(shift), &mut memory);
+                self.meet(worked.map(|verdict| (Shift::Any, verdict)))?.ok_or(Error::GivenUp)?.1
+            }
+        };
+        if let (Some(trace), Some(last)) = (&mut self.trace, &self.last) {
+            trace.end(&last.prepared);
+        }
+        Ok(verdict)
     }
 
-    /// Sees to it that `last` fits what the ranks declare; returns how far this commit's offsets are from its plan's.
-    fn plan_or_reuse(&mut self, declared: Declared, whole: bool) -> Result<u64, Error> {
+    /// Takes part in a commit or a fetch of the others without any bytes: they all fail, for this reason.
+    pub fn decline(&mut self, reason: &str) -> Error {
+        let refused = Error::Refused { rank: self.ranks.rank(), reason: reason.to_owned() };
+        let mine = self.stay_out(true).and(Err(refused));
+        self.meet(mine).err().unwrap_or(Error::GivenUp)
+    }
+
+    fn timed_planning<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let start = Instant::now();
+        let result = work(self);
+        self.stats.planning += start.elapsed();
+        result
+    }
+
+    /// How far what this rank declares is from what it declared for the last plan.
+    fn compare(&self, declared: &Declared, whole: bool) -> Result<Shift, Error> {
         let known = contain(|| {
             provoke::point("compare");
+            Ok(self.last.as_ref().map_or(Shift::None, |last| last.declared.shift_to(declared)))
+        })?;
+        if !whole {
             let reason = "the memory lent is not that of the declaration".to_owned();
-            let known = self.last.as_ref().map_or(Shift::None, |last| last.declared.shift_to(&declared));
-            if whole { Ok(known) } else { Err(Error::Refused { rank: self.ranks.rank(), reason }) }
-        });
-        let (known, mine) = known.map_or_else(|error| (Shift::None, Err(error)), |known| (known, Ok(())));
-        let (known, least, greatest) = match known {
+            return Err(Error::Refused { rank: self.ranks.rank(), reason });
+        }
+        Ok(match known {
+            Shift::By(by) if by == u64::MAX || !by.is_multiple_of(self.alignment()) => Shift::None,
+            known => known,
+        })
+    }
+
+    /// Does what the last plan says, before anybody knows whether it holds for all.
+    fn attempt(&mut self, shift: Shift, memory: &mut Memory<'_, '_>) -> Result<(Shift, Verdict), Error> {
+        match self.drive(Offset::Proposed(shift), memory) {
+            Ok(verdict) => Ok((shift, verdict)),
+            // The plan does not hold, or a rank has failed, which it will tell.
+            Err(Error::GivenUp) => Ok((Shift::None, Verdict::Good)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes no part in what the others may have begun, if they are `eager`, and lets them know.
+    fn stay_out(&mut self, eager: bool) -> Result<(), Error> {
+        self.attempts += 1;
+        let Some(arena) = &self.arena else { return Ok(()) };
+        arena.begin(self.attempts, None)?;
+        if eager { arena.alarm() } else { Ok(()) }
+    }
+
+    /// What all ranks agree on: by how far all are from the last plan, and how their work ended; nothing, if there must be a
+    /// new plan.
+    fn meet(&mut self, mine: Result<(Shift, Verdict), Error>) -> Result<Option<(u64, Verdict)>, Error> {
+        let (shift, verdict) = *mine.as_ref().unwrap_or(&(Shift::None, Verdict::Good));
+        let (known, least, greatest) = match shift {
             Shift::None => (false, 0, 0),
             Shift::Any => (true, u64::MAX, u64::MAX),
-            Shift::By(by) => (by.is_multiple_of(self.alignment()), by, !by),
+            Shift::By(by) => (true, by, !by),
         };
-        let mut votes = [u64::from(mine.is_ok()), u64::from(known), least, greatest];
-        self.ranks.allreduce(Reduce::Min, &mut votes)?;
-        let [all_able, all_known, least, greatest] = votes;
+        let mut votes = [u64::from(mine.is_ok()), u64::from(known), least, greatest, verdict.encode()];
+        let ranks = &self.ranks;
+        self.stats.time(|s| &mut s.agreeing, || ranks.allreduce(Reduce::Min, &mut votes))?;
+        let [all_able, all_known, least, greatest, verdict] = votes;
         if all_able == 0 {
-            return self.agree(mine).map(|()| 0);
+            return self.agree(mine).and(Err(Error::GivenUp));
         }
         // The same shift on all ranks; or nothing anywhere.
-        if all_known == 1 && (least == !greatest || (least, greatest) == (u64::MAX, u64::MAX)) {
-            self.stats.reused += 1;
-            return Ok(if greatest == u64::MAX { 0 } else { least });
-        }
+        let nowhere = (least, greatest) == (u64::MAX, u64::MAX);
+        let reusable = all_known == 1 && (least == !greatest || nowhere);
+        Ok(reusable.then(|| (if nowhere { 0 } else { least }, Verdict::decode(verdict))))
+    }
+
+    /// Makes a plan for what the ranks declare.
+    fn plan(&mut self, declared: Declared) -> Result<(), Error> {
         self.last = None;
         let mut config = self.setting.config.clone();
         if self.routed {
@@ -228,7 +300,7 @@ impl Session {
         self.agree(room)?;
         self.meet_partners(&prepared)?;
         self.last = Some(Last { declared, prepared });
-        Ok(0)
+        Ok(())
     }
 
     /// What this rank has if all have theirs; else why the first one that failed has not.
@@ -293,14 +365,17 @@ impl Session {
         Ok(())
     }
 
-    fn drive(&mut self, shift: u64, memory: Memory<'_, '_>) -> Result<Verdict, Error> {
+    /// Does what the plan says. Nothing of it is under way any more when it returns.
+    fn drive(&mut self, offset: Offset, memory: &mut Memory<'_, '_>) -> Result<Verdict, Error> {
+        self.attempts += 1;
         let (Some(last), Some(arena)) = (&self.last, &self.arena) else { return Err(Error::Garbled) };
+        arena.begin(self.attempts, offset.own())?;
         if let Some(far) = &mut self.far {
-            far.begin(self.stats.commits);
+            far.begin(self.attempts);
         }
         let sieve = self.sieve(&last.prepared);
         if let Some(trace) = &mut self.trace {
-            trace.begin(&last.prepared);
+            trace.begin();
         }
         let drive = Drive {
             ranks: &*self.ranks,
@@ -313,12 +388,16 @@ impl Session {
             sieve,
             prepared: &last.prepared,
             declared: &last.declared,
-            memory,
+            memory: memory.again(),
             stats: &mut self.stats,
             trace: self.trace.as_deref_mut(),
-            shift,
+            offset,
         };
-        drive.run()
+        let verdict = drive.run();
+        if let Some(writer) = &mut self.writer {
+            writer.settle();
+        }
+        verdict
     }
 
     /// The memory that this rank holds for the session: its buffers, and what lies between it and other nodes.

@@ -15,6 +15,7 @@ const ROUNDS_MAX: usize = 1024;
 #[derive(Clone, Debug)]
 pub struct Trace {
     origin: Instant,
+    /// The commit under way, from 1.
     commit: u64,
     pub rounds: Vec<RoundTrace>,
     pub rounds_left_out: u64,
@@ -31,6 +32,8 @@ pub struct Trace {
     /// When the first bytes of a round came, and which round is being stored where in `rounds`.
     begun: BTreeMap<WindowId, Duration>,
     storing: BTreeMap<WindowId, usize>,
+    /// Rounds, rounds left out and served before the commit under way.
+    before: (usize, u64, (u64, u64, u64)),
 }
 
 /// One use of a buffer; times are since the trace's origin.
@@ -52,7 +55,7 @@ impl Trace {
     pub(crate) fn new(origin: Instant) -> Self {
         Self {
             origin,
-            commit: 0,
+            commit: 1,
             rounds: Vec::new(),
             rounds_left_out: 0,
             sent: BTreeMap::new(),
@@ -62,14 +65,23 @@ impl Trace {
             served: (0, 0, 0),
             begun: BTreeMap::new(),
             storing: BTreeMap::new(),
+            before: (0, 0, (0, 0, 0)),
         }
     }
 
-    /// A commit begins.
-    pub(crate) fn begin(&mut self, prepared: &Prepared) {
-        self.commit += 1;
+    /// A commit, or another attempt of the same, begins.
+    pub(crate) fn begin(&mut self) {
         self.begun.clear();
         self.storing.clear();
+        let (rounds, left_out, served) = self.before;
+        self.rounds.truncate(rounds);
+        (self.rounds_left_out, self.served) = (left_out, served);
+    }
+
+    /// It was carried out by this plan.
+    pub(crate) fn end(&mut self, prepared: &Prepared) {
+        self.commit += 1;
+        self.before = (self.rounds.len(), self.rounds_left_out, self.served);
         self.settings = Some(prepared.plan.frame.settings);
         for part in prepared.plan.aggregators() {
             self.aggregators.insert(part.rank, part.cost);

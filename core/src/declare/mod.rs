@@ -4,7 +4,8 @@
 //!
 //! Invariant: the runs of a [`Declared`] are sorted by file offset, and those of a write do not overlap. Where a rank
 //! declared a byte twice, the later declaration is kept and the earlier one dropped, so the order in which pieces travel
-//! no longer matters. Overlapping reads are kept: each place in memory gets its bytes.
+//! no longer matters. Overlapping reads are kept: each place in memory gets its bytes. A run is of one variable: the bytes
+//! of two lie in different places.
 
 mod overlap;
 mod summary;
@@ -86,10 +87,12 @@ impl Declaration {
 
     pub fn finish(self) -> Declared {
         let pattern = Pattern::recognise(&self.runs, &self.variables);
+        let first_of = |at: &usize| self.runs.get(*at).map_or(self.stream_bytes, |first| first.source);
+        let starts: Vec<u64> = self.variables.iter().map(first_of).collect();
         let mut runs = self.runs;
         runs.sort_by_key(|sourced| sourced.run.offset());
         if self.direction == Direction::Write {
-            runs = overlap::last_wins(runs);
+            runs = overlap::last_wins(runs, &starts);
         }
         let coverage = fuse(runs.iter().map(|sourced| sourced.run));
         Declared { direction: self.direction, runs, coverage, pattern, stream_bytes: self.stream_bytes }
@@ -162,7 +165,7 @@ mod tests {
             let mut random = Random::new(seed);
             let mut declaration = Declaration::new(Direction::Write);
             let mut expected = BTreeMap::new();
-            let mut source = 0;
+            let (mut source, mut starts) = (0, vec![0]);
             for _ in 0..random.below(7) {
                 let stride = 1 + random.below(9);
                 let len = 1 + random.below(stride);
@@ -174,10 +177,15 @@ mod tests {
                     expected.extend((0..block.len).map(|i| (block.file + i, source + block.before + i)));
                 }
                 source += run.bytes();
+                starts.push(source);
             }
             let declared = declaration.finish();
             let mut found = BTreeMap::new();
             for sourced in declared.runs() {
+                // Each variable's bytes are lent by themselves.
+                let last = sourced.source + sourced.run.bytes() - 1;
+                let of = |byte: u64| starts.partition_point(|start| *start <= byte);
+                assert_eq!(of(sourced.source), of(last), "seed {seed}: {sourced:?} is of two variables");
                 for block in sourced.run.blocks() {
                     for i in 0..block.len {
                         let twice = found.insert(block.file + i, sourced.source + block.before + i);

@@ -5,14 +5,15 @@ use super::SourcedRun;
 use crate::extent::Run;
 use std::collections::BTreeMap;
 
-/// `runs` sorted by offset; the result is, too, and no byte is in it twice.
-pub(super) fn last_wins(runs: Vec<SourcedRun>) -> Vec<SourcedRun> {
+/// `runs` sorted by offset; the result is, too, and no byte is in it twice. `starts` is where the variables start in the stream: no
+/// run is of two of them, whose bytes lie in different places.
+pub(super) fn last_wins(runs: Vec<SourcedRun>, starts: &[u64]) -> Vec<SourcedRun> {
     let mut kept = Vec::with_capacity(runs.len());
     for cluster in clusters(&runs) {
         if cluster.len() == 1 || interleave(cluster) {
             kept.extend_from_slice(cluster);
         } else {
-            kept.extend(take_apart(cluster));
+            kept.extend(take_apart(cluster, starts));
         }
     }
     kept
@@ -56,7 +57,7 @@ fn interleave(cluster: &[SourcedRun]) -> bool {
     places.windows(2).all(|pair| pair[0].1 <= pair[1].0)
 }
 
-fn take_apart(cluster: &[SourcedRun]) -> Vec<SourcedRun> {
+fn take_apart(cluster: &[SourcedRun], starts: &[u64]) -> Vec<SourcedRun> {
     let mut declared: Vec<SourcedRun> = cluster.to_vec();
     declared.sort_by_key(|sourced| std::cmp::Reverse(sourced.source));
     let mut taken = Taken::default();
@@ -70,13 +71,18 @@ fn take_apart(cluster: &[SourcedRun]) -> Vec<SourcedRun> {
     }
     pieces.sort_unstable();
     let mut runs = Vec::new();
-    pieces.into_iter().for_each(|(file, len, source)| join(&mut runs, file, len, source));
+    for (file, len, source) in pieces {
+        let starts_variable = starts.binary_search(&source).is_ok();
+        if starts_variable || !join(runs.last_mut(), file, len, source) {
+            runs.push(SourcedRun { run: Run::contiguous(file, len), source });
+        }
+    }
     runs
 }
 
-/// Appends a piece, to the last run if it continues it in the file and in the stream.
-fn join(runs: &mut Vec<SourcedRun>, file: u64, len: u64, source: u64) {
-    if let Some(last) = runs.last_mut() {
+/// Adds a piece to the last run if it continues it in the file and in the stream; whether it does.
+fn join(last: Option<&mut SourcedRun>, file: u64, len: u64, source: u64) -> bool {
+    if let Some(last) = last {
         let run = last.run;
         let follows = last.source + run.bytes() == source;
         let grown = if !follows {
@@ -92,10 +98,10 @@ fn join(runs: &mut Vec<SourcedRun>, file: u64, len: u64, source: u64) {
         };
         if let Some(grown) = grown {
             last.run = grown;
-            return;
+            return true;
         }
     }
-    runs.push(SourcedRun { run: Run::contiguous(file, len), source });
+    false
 }
 
 /// Bytes that a later declaration has; start -> end, never touching.

@@ -6,7 +6,7 @@ use sago_core::declare::Direction;
 use sago_core::random::Random;
 use sago_exec::{Error, Lent, Session, Taken};
 use sago_mpi::Transport;
-use sago_storage::{Fault, Faulty, Op, Storage};
+use sago_storage::{Fault, Faulty, Memory, Op, Storage};
 use std::sync::Arc;
 
 const NO_SPACE: i32 = 28;
@@ -61,10 +61,10 @@ fn commit_with_fault(
     };
     let mine = &patterns[t.rank()];
     if direction == Direction::Read {
-        write(t, &bad, mine, &options).map_err(text)?;
+        write(t, &bad, mine, &options, false).map_err(text)?;
     }
     let result = match direction {
-        Direction::Write => write(t, &storage, mine, &options),
+        Direction::Write => write(t, &storage, mine, &options, random.below(2) == 0),
         Direction::Read => read(t, &storage, mine, &options),
     };
     same_everywhere(t, &result)?;
@@ -79,13 +79,24 @@ fn commit_with_fault(
         }
     }
     nothing_else(&bad, &expected, result.is_ok())?;
-    write(t, &good, mine, &options).map_err(text)?;
+    write(t, &good, mine, &options, false).map_err(text)?;
     nothing_else(&good, &expected, true)
 }
 
-fn write(t: &dyn Transport, storage: &Arc<dyn Storage>, mine: &Pattern, options: &str) -> Result<(), Error> {
-    let mut session = Session::open(t, Arc::clone(storage), setting(options))?;
+/// `steady`: after steps that went well, to another file.
+fn write(
+    t: &dyn Transport,
+    storage: &Arc<dyn Storage>,
+    mine: &Pattern,
+    options: &str,
+    steady: bool,
+) -> Result<(), Error> {
     let lent = Lent::new(mine.variables.iter().map(|(_, bytes)| bytes.as_slice()));
+    let mut session = Session::open(t, Arc::new(Memory::default()), setting(options))?;
+    for _ in 0..if steady { 3 } else { 0 } {
+        session.commit(mine.declared(Direction::Write), &lent)?;
+    }
+    session.turn_to(Arc::clone(storage));
     let result = session.commit(mine.declared(Direction::Write), &lent);
     session.close()?;
     result

@@ -14,10 +14,14 @@ use sago_core::cost::Calibration;
 use sago_core::declare::Direction;
 use sago_core::plan::StorageFacts;
 use sago_core::random::Random;
-use sago_exec::{Lent, Session, Setting, Taken};
+use sago_exec::{Error, Lent, Session, Setting, Taken};
 use sago_mpi::Transport;
 use sago_storage::Storage;
 use std::sync::Arc;
+
+/// Beyond all that the ranks write otherwise, for each of them.
+const ELSEWHERE: u64 = 300_000;
+const ODD_RANKS_MAX: u64 = 8;
 
 pub fn setting(options: &str) -> Setting {
     let config = Config::parse(options).unwrap_or_else(|e| panic!("{options}: {e}"));
@@ -49,13 +53,27 @@ fn commit_and_fetch(t: &dyn Transport, storage: &Arc<dyn Storage>, seed: u64) ->
     let (rank, ranks) = (t.rank() as u64, t.size() as u64);
     let mut random = Random::new(seed);
     let setting = setting(&options(&mut random));
-    let steps = 1 + random.below(3);
-    // Half of the time a step is the one before, further on in the file.
+    let steps = 1 + random.below(6);
+    // Half of the time a step is the one before, further on in the file; but for a rank, now and then, which is elsewhere, or
+    // writes something else.
     let again = random.below(2) == 0;
+    let odd = |step: u64| {
+        let mut random = Random::new(seed ^ (77_777 * (step + 1)));
+        let is_odd = again && ranks <= ODD_RANKS_MAX && random.below(4) == 0;
+        is_odd.then(|| (random.below(ranks), random.below(2)))
+    };
     let shaped = |rank: u64, step: u64| {
         let drawn = if again { 0 } else { 1_000_003 * step };
         let shift = if again { step * 8 * (1 + seed % 500) } else { 0 };
-        Pattern::random(&mut Random::new(seed + drawn), rank, ranks, shift)
+        match odd(step) {
+            Some((odd, other)) if odd == rank => Pattern::random(
+                &mut Random::new(seed + drawn + other),
+                rank,
+                ranks,
+                shift + ELSEWHERE * ranks,
+            ),
+            _ => Pattern::random(&mut Random::new(seed + drawn), rank, ranks, shift),
+        }
     };
     let mut expected = Vec::new();
     for step in 0..steps {
@@ -65,6 +83,9 @@ fn commit_and_fetch(t: &dyn Transport, storage: &Arc<dyn Storage>, seed: u64) ->
     for step in 0..steps {
         let pattern = shaped(rank, step);
         let lent = Lent::new(pattern.variables.iter().map(|(_, bytes)| bytes.as_slice()));
+        if random.below(8) == 0 {
+            refuse(t, &mut session, &pattern, &lent, random.below(ranks))?;
+        }
         session.commit(pattern.declared(Direction::Write), &lent).map_err(text)?;
     }
     let last = shaped(rank, steps - 1);
@@ -86,6 +107,26 @@ fn commit_and_fetch(t: &dyn Transport, storage: &Arc<dyn Storage>, seed: u64) ->
         Some(at) => Err(format!("byte {at} is {}, not {}", found[at], expected[at])),
         None if storage.size().ok() != Some(expected.len() as u64) => Err("the size differs".to_owned()),
         None => Ok(()),
+    }
+}
+
+/// One rank has nothing to write, because it cannot: all must hear of it.
+fn refuse(
+    t: &dyn Transport,
+    session: &mut Session,
+    pattern: &Pattern,
+    lent: &Lent<'_>,
+    victim: u64,
+) -> Result<(), String> {
+    let result = if t.rank() as u64 == victim {
+        Err(session.decline("no bytes today"))
+    } else {
+        session.commit(pattern.declared(Direction::Write), lent)
+    };
+    faults::same_everywhere(t, &result)?;
+    match result {
+        Err(Error::Refused { rank, reason }) if rank as u64 == victim && reason == "no bytes today" => Ok(()),
+        other => Err(format!("a refusal led to {other:?}")),
     }
 }
 

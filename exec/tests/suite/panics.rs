@@ -9,8 +9,9 @@ use sago_storage::{Fault, Faulty, Op, Storage};
 use std::sync::Arc;
 
 const PLACES: u64 = provoke::PLACES.len() as u64;
-/// Each place and the storage, on the first or the last rank, in a commit or in a fetch, with and without aggregators.
-pub const CASES: u64 = (PLACES + 1) * 8;
+/// Each place and the storage, on the first or the last rank, in a commit or in a fetch, with and without aggregators, with a new
+/// plan or with one that has been good before.
+pub const CASES: u64 = (PLACES + 1) * 16;
 const BLOCK: u64 = 100;
 const COUNT: u64 = 50;
 
@@ -31,8 +32,12 @@ fn commit_with_panic(t: &dyn Transport, storage: &Arc<dyn Storage>, case: u64) -
         Arc::new(Faulty::new(Arc::clone(storage), vec![Fault::Panic { op, call: 1 }]));
     let options = format!("exchange={exchange} buffer=1000B stripe=1000B group_ranks_min=1");
     let mut session = Session::open(t, Arc::clone(storage), setting(&options)).map_err(text)?;
-    // So that there is something to read, and, for half of the places, a plan to be used again.
+    // So that there is something to read.
     step(&mut session, t, Direction::Write, 0).map_err(text)?;
+    let steady = kind & 8 != 0;
+    if steady {
+        (0..3).try_for_each(|_| step(&mut session, t, direction, 1)).map_err(text)?;
+    }
     let name = provoke::PLACES.get(place as usize).copied();
     let (stored, before) = (name.is_none(), session.stats().requests);
     if t.rank() == victim {
@@ -44,7 +49,11 @@ fn commit_with_panic(t: &dyn Transport, storage: &Arc<dyn Storage>, case: u64) -
     let result = step(&mut session, t, direction, 1);
     provoke::panic_at(None);
     session.turn_to(Arc::clone(storage));
-    let reached = !matches!((name, exchange), (Some("copy"), "direct"));
+    let reached = match name {
+        Some("copy") => exchange != "direct",
+        Some("outline" | "plan" | "schedule" | "duties") => !steady,
+        _ => true,
+    };
     super::faults::same_everywhere(t, &result)?;
     match &result {
         Err(Error::Refused { rank, reason }) if *rank == victim && reason.contains("provoked") => {}

@@ -6,12 +6,13 @@
 
 use super::crew::Crew;
 use super::dataset::Dataset;
+use super::overlap::Ballot;
 use super::progress::Watched;
 use super::provoke;
 use super::reason::Reason;
 use super::record::{About, Record};
 use super::stream::Scratch;
-use super::work::{Read, Taken, With, Work, Write, filled};
+use super::work::{EVERYBODY, Read, Taken, With, Work, Write, filled};
 use crate::state::State;
 use sago_core::config::Mode;
 use sago_core::declare::{Declaration, Direction};
@@ -104,8 +105,6 @@ pub struct Opening {
 
 /// Pieces shorter than this are small.
 const SMALL_BYTES: u64 = 512;
-
-const EVERYBODY: With = With::Everybody { rounds: 1 };
 
 impl CapturedFile {
     pub fn new(opening: Opening, mut crew: Crew) -> Self {
@@ -288,14 +287,17 @@ impl CapturedFile {
         work: &mut Work,
         questions: [bool; N],
     ) -> Result<[bool; N], Error> {
+        let ready = work.ready(&[]);
         let mut votes = vec![work.crew.window.len()];
+        votes.extend(ready.ballot.0);
         votes.extend(questions.map(u64::from));
         self.checked(work, EVERYBODY, |work| work.crew.ranks.allreduce(Reduce::Max, &mut votes))?;
-        if votes[0] > 0 {
+        let (most, ballot, answers) = (votes[0], [votes[1], votes[2], votes[3], votes[4]], &votes[5..]);
+        if most > 0 {
             work.estimate = 0;
-            self.carry_out(work, EVERYBODY, &mut [])?;
+            self.commit(work, EVERYBODY, |work| work.commit_together(ready, Ballot(ballot), &[]))?;
         }
-        Ok(std::array::from_fn(|question| votes[question + 1] > 0))
+        Ok(std::array::from_fn(|question| answers[question] > 0))
     }
 
     /// Writes what waits on this rank.
@@ -533,11 +535,15 @@ impl CapturedFile {
                     _ => {}
                 }
             }
-            self.watch(Watched::begin);
-            let committed = self.checked(work, with, |work| work.commit(with, &lent));
-            self.watch(Watched::end);
-            committed?;
-            work.crew.window.clear();
+            self.commit(work, with, |work| match with {
+                With::Everybody { .. } => {
+                    let ready = work.ready(&lent);
+                    let mut votes = ready.ballot.0;
+                    work.crew.ranks.allreduce(Reduce::Max, &mut votes)?;
+                    work.commit_together(ready, Ballot(votes), &lent)
+                }
+                With::Nobody => work.commit_alone(&lent),
+            })?;
             round += 1;
             let left = writes.iter().any(|write| write.lent.is_none() && write.bytes.left() > 0);
             match with {
@@ -549,6 +555,21 @@ impl CapturedFile {
                 _ => return Ok(taken),
             }
         }
+    }
+
+    /// Carries out what waits by `body`; then nothing does any more.
+    fn commit(
+        &self,
+        work: &mut Work,
+        with: With,
+        body: impl FnOnce(&mut Work) -> Result<(), sago_exec::Error>,
+    ) -> Result<(), Error> {
+        self.watch(Watched::begin);
+        let committed = self.checked(work, with, body);
+        self.watch(Watched::end);
+        committed?;
+        work.crew.window.clear();
+        Ok(())
     }
 
     fn watch(&self, what: fn(&Watched)) {

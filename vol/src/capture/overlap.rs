@@ -13,26 +13,35 @@ use std::ops::RangeInclusive;
 /// Ranks tell each other at most so many ranges.
 const RANGES_MAX: usize = 32;
 
-/// The epochs in whose order writes must be carried out; `None` if their order does not matter.
-/// Collective. `compared` is kept from commit to commit.
+/// What a rank says of the writes that wait on it; what all say is the greatest of each number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ballot(pub [u64; 4]);
+
+impl Ballot {
+    /// `compared` is what the rank wrote when the ranks last compared, and whether there were bytes that several wrote.
+    pub fn of(writes: &[Waiting<'_>], declared: &Declared, compared: Option<&(Declared, bool)>) -> Self {
+        let known = compared.is_some_and(|(before, _)| before.shift_to(declared) != Shift::None);
+        let latest = writes.iter().map(|write| write.epoch).max().unwrap_or(0);
+        let earliest = writes.iter().map(|write| write.epoch).min().unwrap_or(u64::MAX);
+        let odd = writes.iter().any(|write| write.epoch % 2 == 1);
+        Self([latest, !earliest, u64::from(!known), u64::from(odd)])
+    }
+}
+
+/// The epochs in whose order writes must be carried out; `None` if their order does not matter. Collective: `all` is the ballot of
+/// all ranks.
 pub fn epochs(
     ranks: &dyn Transport,
-    writes: &[Waiting<'_>],
+    all: Ballot,
     declared: &Declared,
     compared: &mut Option<(Declared, bool)>,
 ) -> Result<Option<StepBy<RangeInclusive<u64>>>, Error> {
-    let known = compared.as_ref().filter(|(before, _)| before.shift_to(declared) != Shift::None);
-    let latest = writes.iter().map(|write| write.epoch).max().unwrap_or(0);
-    let earliest = writes.iter().map(|write| write.epoch).min().unwrap_or(u64::MAX);
-    let odd = writes.iter().any(|write| write.epoch % 2 == 1);
-    let mut votes = [latest, !earliest, u64::from(known.is_none()), u64::from(odd)];
-    ranks.allreduce(Reduce::Max, &mut votes)?;
-    let [last, first, unknown, odd] = votes;
+    let Ballot([last, first, unknown, odd]) = all;
     let first = !first;
     if first >= last {
         return Ok(None);
     }
-    let shared = match (unknown, known) {
+    let shared = match (unknown, &compared) {
         (0, Some((_, shared))) => *shared,
         _ => {
             let shared = shared_bytes(ranks, declared)?;

@@ -2,10 +2,10 @@
 
 use super::ahead::Ahead;
 use super::crew::Crew;
-use super::overlap;
+use super::overlap::{self, Ballot};
 use super::provoke;
 use super::stream::{Incoming, Outgoing, Scratch};
-use super::window::{Mark, Waiting};
+use super::window::{Mark, Waiting, Window};
 use sago_core::config::{Background, Exchange};
 use sago_core::cost::Calibration;
 use sago_core::declare::{Declaration, Declared, Direction};
@@ -81,6 +81,14 @@ pub enum With {
     Nobody,
 }
 
+pub const EVERYBODY: With = With::Everybody { rounds: 1 };
+
+/// What a rank brings to a commit of all.
+pub struct Ready {
+    pub ballot: Ballot,
+    declared: Result<Declared, sago_exec::Error>,
+}
+
 /// Whether a conversion came to its end. If not, by an error or by a panic, HDF5 does it.
 pub fn filled<E>(convert: impl FnOnce() -> Result<(), E>) -> bool {
     contain(|| {
@@ -97,6 +105,16 @@ fn declare<'w>(writes: impl Iterator<Item = &'w Waiting<'w>>) -> Declared {
         declaration.variable(write.runs.iter().copied());
     }
     declaration.finish()
+}
+
+fn nothing() -> Declared {
+    Declaration::new(Direction::Write).finish()
+}
+
+/// What waits in a window, and what is lent after it.
+fn waiting<'w>(window: &'w Window, lent: &[(&'w [Run], &'w [u8])], epoch: u64) -> Vec<Waiting<'w>> {
+    let lent = lent.iter().map(|&(runs, bytes)| Waiting { runs, bytes, epoch });
+    window.writes().chain(lent).collect()
 }
 
 impl Work {
@@ -169,41 +187,43 @@ impl Work {
         }
     }
 
-    /// Carries out the window and what is lent: in one commit, unless ranks wrote the same bytes in different collective
-    /// writes. Then these are kept in order, as they would be without the window.
-    pub fn commit(&mut self, with: With, lent: &[(&[Run], &[u8])]) -> Result<(), sago_exec::Error> {
+    /// What this rank says and declares if the ranks carry out the window and what is lent. If it fails by itself, it takes part
+    /// with nothing, so that the others hear of it.
+    pub fn ready(&self, lent: &[(&[Run], &[u8])]) -> Ready {
+        let ready = contain(|| {
+            let writes = waiting(&self.crew.window, lent, self.epoch);
+            let declared = declare(writes.iter());
+            Ok((Ballot::of(&writes, &declared, self.compared.as_ref()), declared))
+        });
+        match ready {
+            Ok((ballot, declared)) => Ready { ballot, declared: Ok(declared) },
+            Err(error) => Ready { ballot: Ballot::of(&[], &nothing(), None), declared: Err(error) },
+        }
+    }
+
+    /// Carries out the window and what is lent with all ranks: in one commit, unless ranks wrote the same bytes in different
+    /// collective writes. Then these are kept in order, as they would be without the window. `all` is the ballot of all.
+    pub fn commit_together(
+        &mut self,
+        Ready { declared, .. }: Ready,
+        all: Ballot,
+        lent: &[(&[Run], &[u8])],
+    ) -> Result<(), sago_exec::Error> {
         let stored = self.crew.ahead.as_mut().map_or(Vec::new(), Ahead::stop);
-        if let (With::Nobody, Some(ahead)) = (with, &self.crew.ahead) {
-            // As without Sago, no byte of a collective write is in the file before all ranks have called it.
-            let called =
-                self.crew.window.writes().map(|write| write.epoch).filter(|epoch| epoch % 2 == 0).max();
-            called.map_or(Ok(()), |epoch| ahead.wait(&self.crew.ranks, epoch))?;
-        }
-        self.session(with)?;
-        let Self { crew: Crew { ranks, together, alone, window, .. }, epoch, committed, compared, .. } = self;
-        let lent = lent.iter().map(|(runs, bytes)| Waiting { runs, bytes, epoch: *epoch });
-        let writes: Vec<Waiting<'_>> = window.writes().chain(lent).collect();
-        let declared = contain(|| Ok(declare(writes.iter())));
-        let session = if with == With::Nobody { alone } else { together };
-        let Some(session) = session else { return Err(sago_exec::Error::Garbled) };
-        let mut order = None;
-        if let With::Everybody { .. } = with {
-            // A rank that has failed by itself takes part with nothing, so that the others hear of it.
-            let ordered = match &declared {
-                Ok(declared) => overlap::epochs(ranks, &writes, declared, compared),
-                Err(_) => overlap::epochs(ranks, &[], &declare([].iter()), &mut None),
-            };
-            order = match (&declared, ordered) {
-                (_, Err(lost @ sago_exec::Error::Ranks(_))) => return Err(lost),
-                (Err(error), _) => return Err(session.decline(&error.to_string())),
-                (_, Err(error)) => return Err(session.decline(&error.to_string())),
-                (_, Ok(order)) => order,
-            };
-        }
-        let declared = declared?;
-        if let With::Everybody { .. } = with {
-            session.set_independent(*epoch == std::mem::replace(committed, *epoch));
-        }
+        self.session(EVERYBODY)?;
+        let Self { crew: Crew { ranks, together, window, .. }, epoch, committed, compared, .. } = self;
+        let Some(session) = together else { return Err(sago_exec::Error::Garbled) };
+        let order = match &declared {
+            Ok(declared) => overlap::epochs(ranks, all, declared, compared),
+            Err(_) => overlap::epochs(ranks, all, &nothing(), &mut None),
+        };
+        let (declared, order) = match (declared, order) {
+            (_, Err(lost @ sago_exec::Error::Ranks(_))) => return Err(lost),
+            (Err(error), _) | (_, Err(error)) => return Err(session.decline(&error.to_string())),
+            (Ok(declared), Ok(order)) => (declared, order),
+        };
+        session.set_independent(*epoch == std::mem::replace(committed, *epoch));
+        let writes = waiting(window, lent, *epoch);
         if let Some(epochs) = order {
             for epoch in epochs {
                 let some = || writes.iter().filter(|write| write.epoch == epoch);
@@ -211,6 +231,25 @@ impl Work {
             }
             return Ok(());
         }
+        self.ahead_bytes += stored.iter().map(|range| range.end - range.start).sum::<u64>();
+        let memory = Lent::new(writes.iter().map(|write| write.bytes)).except(stored);
+        session.commit(declared, &memory)
+    }
+
+    /// Carries out the window and what is lent without the others.
+    pub fn commit_alone(&mut self, lent: &[(&[Run], &[u8])]) -> Result<(), sago_exec::Error> {
+        let stored = self.crew.ahead.as_mut().map_or(Vec::new(), Ahead::stop);
+        if let Some(ahead) = &self.crew.ahead {
+            // As without Sago, no byte of a collective write is in the file before all ranks have called it.
+            let called =
+                self.crew.window.writes().map(|write| write.epoch).filter(|epoch| epoch % 2 == 0).max();
+            called.map_or(Ok(()), |epoch| ahead.wait(&self.crew.ranks, epoch))?;
+        }
+        self.session(With::Nobody)?;
+        let Self { crew: Crew { alone, window, .. }, epoch, .. } = self;
+        let Some(session) = alone else { return Err(sago_exec::Error::Garbled) };
+        let writes = waiting(window, lent, *epoch);
+        let declared = contain(|| Ok(declare(writes.iter())))?;
         self.ahead_bytes += stored.iter().map(|range| range.end - range.start).sum::<u64>();
         let memory = Lent::new(writes.iter().map(|write| write.bytes)).except(stored);
         session.commit(declared, &memory)

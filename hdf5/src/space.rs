@@ -77,7 +77,22 @@ pub fn points(library: &Library, space: hid_t) -> Result<u64, Error> {
 
 /// The bytes that the selection of `space` covers, in the order in which HDF5 visits them, for an array that starts
 /// at byte `base` and has elements of `element_bytes` each. A regular hyperslab is computed, not visited.
+///
+/// An error if they are not as many as HDF5 says, or not all inside the array: HDF5 (1.14.5, 2.2.0) confuses itself about some
+/// unions of hyperslabs, and only it can do what it then does.
 pub fn runs(library: &Library, space: hid_t, element_bytes: u64, base: u64) -> Result<Vec<Run>, Error> {
+    let runs = told_runs(library, space, element_bytes, base)?;
+    let elements: u64 = dims(library, space)?.iter().product();
+    let inside = base..=base + elements * element_bytes;
+    let bytes: u64 = runs.iter().map(|run| run.bytes()).sum();
+    let lost = bytes != points(library, space)? * element_bytes;
+    if lost || runs.iter().any(|run| !inside.contains(&run.offset()) || !inside.contains(&run.end())) {
+        return Err(Error::Message("HDF5 is at odds with itself about a selection".to_owned()));
+    }
+    Ok(runs)
+}
+
+fn told_runs(library: &Library, space: hid_t, element_bytes: u64, base: u64) -> Result<Vec<Run>, Error> {
     let points = points(library, space)?;
     if points == 0 {
         return Ok(Vec::new());

@@ -21,6 +21,9 @@ use std::thread;
 
 pub struct Differ;
 
+/// The first ones of [`MODES`], in which every program runs; with `--full` the others take turns from launch to launch.
+const PLAIN_MODES: usize = 3;
+
 /// Programs on 1, 2, ... ranks, on each installation; with `--full`, more than 20,000 on all three.
 const PROGRAMS: &[u64] = &[16; 4];
 const PROGRAMS_FULL: &[u64] = &[1200, 1600, 1400, 1200, 500, 400, 250, 200];
@@ -31,11 +34,11 @@ const BATCH: u64 = 140;
 /// Failures of one installation that are explained; of the rest only the seed is told.
 const EXPLAINED_MAX: usize = 12;
 /// Launches at once: the ranks of one mostly wait for each other.
-const AT_ONCE: usize = 2;
+const AT_ONCE: usize = 4;
 /// How often a program that differed is run again without capture.
 const ATTEMPTS: usize = 12;
 
-/// Ways through the connector: all three modes; windows and buffers so small that every program overflows them; and
+/// Ways through the connector: all three modes; then windows and buffers so small that every program overflows them, and
 /// pieces so short that all are written ahead.
 pub(super) const MODES: [&str; 6] = [
     "mode=off",
@@ -96,13 +99,18 @@ impl<'a> Trial<'a> {
             let seeds = first..first + count;
             first = seeds.end;
             let mut equal = vec![0; modes.len()];
-            for batch in batches(seeds) {
+            for (number, batch) in batches(seeds).enumerate() {
+                let plain = modes.len().min(PLAIN_MODES);
+                let turn = plain + number % (modes.len() - plain).max(1);
+                let runs = |m: usize| !self.context.full || m < plain || m == turn;
+                let modes: Vec<(usize, &str)> =
+                    modes.iter().copied().enumerate().filter(|(m, _)| runs(*m)).collect();
                 let native = self.launch(ranks, &batch, Way::Native)?;
                 native.add_coverage(&mut coverage);
                 let bad = batch.clone().filter(|&seed| native.well(seed).is_err());
                 bad_natively.extend(bad.map(|seed| format!("{seed} on {ranks}")));
-                let through = self.launch_all(ranks, &batch, modes)?;
-                for (m, (mode, through)) in modes.iter().zip(&through).enumerate() {
+                let through = self.launch_all(ranks, &batch, &modes)?;
+                for (&(m, mode), through) in modes.iter().zip(&through) {
                     for seed in batch.clone().filter(|&seed| native.well(seed).is_ok()) {
                         match native.compare(through, seed) {
                             Ok(()) => equal[m] += 1,
@@ -112,6 +120,7 @@ impl<'a> Trial<'a> {
                             Err(e) => {
                                 explained += 1;
                                 let e = if explained <= EXPLAINED_MAX { e } else { anyhow!("it differs") };
+                                log.note(format!("{e:#}"));
                                 log.case(&on, format!("{ranks} ranks, {mode}: seed {seed}"), Err(e));
                             }
                         }
@@ -149,13 +158,13 @@ impl<'a> Trial<'a> {
         (0..ATTEMPTS).any(wrong)
     }
 
-    /// The same programs in all modes.
-    fn launch_all(&self, ranks: usize, seeds: &Range<u64>, modes: &[&str]) -> Result<Vec<Results>> {
+    /// The same programs in these modes.
+    fn launch_all(&self, ranks: usize, seeds: &Range<u64>, modes: &[(usize, &str)]) -> Result<Vec<Results>> {
         let mut all = Vec::with_capacity(modes.len());
         for some in modes.chunks(AT_ONCE) {
             let done: Vec<_> = thread::scope(|scope| {
                 let start = |mode| scope.spawn(move || self.launch(ranks, seeds, Way::Through(mode)));
-                let started: Vec<_> = some.iter().copied().map(start).collect();
+                let started: Vec<_> = some.iter().map(|(_, mode)| start(*mode)).collect();
                 started.into_iter().map(|one| one.join().expect("a launch does not panic")).collect()
             });
             all.extend(done.into_iter().collect::<Result<Vec<_>>>()?);

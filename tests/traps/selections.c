@@ -1,0 +1,81 @@
+/* Selections that lead astray. */
+#include "../cases/cases.h"
+
+/* The union of a block and a series that contains it. HDF5 (1.14.5, 2.2.0) counts all elements of the series and then visits
+ * its last block beyond the end of the dataset: what is there must be nobody's. A connector has to leave this to HDF5. */
+CASE(selection_at_odds)
+{
+    enum { ALL = 163, SELECTED = 81 };
+    hid_t file = make_file("f.h5"), mine = H5I_INVALID_HID;
+    hid_t sets[64];
+    for (int r = 0; r < nranks; r++) {
+        char name[16];
+        snprintf(name, sizeof name, "d%d", r);
+        sets[r] = make_ints(file, name, ALL, H5P_DEFAULT);
+        snprintf(name, sizeof name, "nobodys%d", r);
+        OK(H5Dclose(make_ints(file, name, ALL, H5P_DEFAULT)));
+    }
+    mine = sets[rank];
+    hsize_t all = ALL, selected = SELECTED;
+    hsize_t start = 150, stride = 6, one = 1, block = 3, zero = 0, count = 27;
+    hid_t   odd = ID(H5Screate_simple(1, &all, NULL)), memory = ID(H5Screate_simple(1, &selected, NULL));
+    OK(H5Sselect_hyperslab(odd, H5S_SELECT_SET, &start, &stride, &one, &block));
+    OK(H5Sselect_hyperslab(odd, H5S_SELECT_OR, &zero, &stride, &count, &block));
+    hid_t none = ID(H5Scopy(odd)), none_in_memory = ID(H5Scopy(memory));
+    OK(H5Sselect_none(none));
+    OK(H5Sselect_none(none_in_memory));
+    int out[SELECTED], in[SELECTED] = {0};
+    for (int i = 0; i < SELECTED; i++)
+        out[i] = 1000 * rank + i;
+    for (int r = 0; r < nranks; r++) {
+        bool me = r == rank;
+        OK(H5Dwrite(sets[r], H5T_NATIVE_INT, me ? memory : none_in_memory, me ? odd : none, collective(), out));
+    }
+    for (int r = 0; r < nranks; r++) {
+        bool me = r == rank;
+        OK(H5Dread(sets[r], H5T_NATIVE_INT, me ? memory : none_in_memory, me ? odd : none, collective(), in));
+    }
+    EXPECT(memcmp(in, out, sizeof in) == 0, "what was written is not what is read");
+    OK(H5Dwrite(mine, H5T_NATIVE_INT, memory, odd, independent(), out));
+    OK(H5Fflush(file, H5F_SCOPE_GLOBAL));
+    write_ints(mine, 0, ALL, 7, independent());
+    for (int r = 0; r < nranks; r++)
+        OK(H5Dclose(sets[r]));
+    OK(H5Fclose(file));
+    H5Sclose(odd);
+    H5Sclose(memory);
+    H5Sclose(none);
+    H5Sclose(none_in_memory);
+    for (int r = 0; r < nranks; r++) {
+        char name[16];
+        snprintf(name, sizeof name, "d%d", r);
+        expect_in_file("f.h5", name, 0, ALL, 7);
+    }
+}
+
+/* A rank writes some of its elements twice; what is left of the first write ends where the second one begins, in the file as
+ * in the order of the program. */
+CASE(own_elements_twice)
+{
+    enum { EACH = 20 };
+    hid_t   file = make_file("f.h5"), d = make_ints(file, "d", (hsize_t)(EACH * nranks), H5P_DEFAULT);
+    hsize_t base = (hsize_t)(EACH * rank), all = (hsize_t)(EACH * nranks), three = 3;
+    hsize_t points[3] = {base, base + 8, base + 3};
+    hid_t   space = ID(H5Screate_simple(1, &all, NULL)), memory = ID(H5Screate_simple(1, &three, NULL));
+    OK(H5Sselect_elements(space, H5S_SELECT_SET, 3, points));
+    int old[3] = {(int)base + 1, -1, (int)base + 4};
+    write_ints(d, base, EACH, 0, collective());
+    OK(H5Dwrite(d, H5T_NATIVE_INT, memory, space, collective(), old));
+    write_ints(d, base + 4, 5, 1, collective());
+    OK(H5Dclose(d));
+    OK(H5Fclose(file));
+    H5Sclose(space);
+    H5Sclose(memory);
+    for (int r = 0; r < nranks; r++) {
+        hsize_t at = (hsize_t)(EACH * r);
+        expect_in_file("f.h5", "d", at, 1, 1);
+        expect_in_file("f.h5", "d", at + 1, 2, 0);
+        expect_in_file("f.h5", "d", at + 3, 6, 1);
+        expect_in_file("f.h5", "d", at + 9, EACH - 9, 0);
+    }
+}

@@ -20,7 +20,7 @@ use crate::writer::{Access, Writer};
 use sago_core::declare::{Declared, Direction, Shift};
 use sago_core::engine::{Action, Engine, Verdict};
 use sago_core::ids::Rank;
-use sago_core::schedule::{Blocks, BufferExtent, Own, WindowId};
+use sago_core::schedule::{Blocks, BufferExtent, Own, STRAIGHT_BYTES_MIN, WindowId};
 use sago_mpi::{Transport, copy};
 use sago_storage::Storage;
 use std::collections::{BTreeMap, VecDeque};
@@ -83,9 +83,8 @@ impl<'m> Memory<'_, 'm> {
     }
 }
 
-/// A rank's own bytes that lie in its memory in pieces of at least this length, or that of a buffer, are stored from there, piece by piece.
-const STRAIGHT_BYTES_MIN: u64 = 64 << 10;
-/// Unless there are more than so many shorter ones in a window.
+/// A rank's own bytes that lie in its memory in long pieces are stored from there, piece by piece, unless there are more than
+/// so many shorter ones in a window.
 const SHORT_MAX: usize = 8;
 
 /// What has been seen of the counters so far.
@@ -486,8 +485,7 @@ impl Drive<'_, '_> {
         let shift = self.offset.own().ok_or(Error::Garbled)?;
         let (storage, pack) = (&**self.storage, &mut *self.pack);
         // Not before: most ranks that write directly pack nothing.
-        let room_bytes = self.prepared.plan.frame.settings.buffer_bytes;
-        pack.resize(pack.len().max(usize::try_from(room_bytes).unwrap_or(usize::MAX)), 0);
+        pack.resize(pack.len().max(usize::try_from(work.room()).unwrap_or(usize::MAX)), 0);
         match &mut self.memory {
             Memory::Lent(memory) => {
                 tiles::for_each(work.blocks(self.declared, window), |blocks| {

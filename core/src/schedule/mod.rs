@@ -16,7 +16,7 @@ mod validate;
 
 pub use blocks::Blocks;
 pub use duty::{BufferExtent, Duty};
-pub use sends::{Own, Piece, Sends};
+pub use sends::{Own, Piece, STRAIGHT_BYTES_MIN, Sends};
 pub use validate::ScheduleError;
 
 use crate::declare::{Declared, Direction};

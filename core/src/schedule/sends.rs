@@ -109,15 +109,19 @@ pub(super) fn pieces<'a>(
         })
 }
 
-/// What a rank writes or reads by itself: its own merged extents, in windows of one buffer, packed there if they are not
-/// contiguous in its memory.
+/// What a rank writes or reads by itself: its own merged extents, in windows, packed there if they are not contiguous in its
+/// memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Own {
     layout: Layout,
     index: WindowIndex,
     lo: u64,
     hi: u64,
+    room: u64,
 }
+
+/// Shorter pieces of a rank's memory are packed.
+pub const STRAIGHT_BYTES_MIN: u64 = 64 << 10;
 
 impl Own {
     pub(super) fn new(settings: &Settings, (lo, hi): (u64, u64), declared: &Declared) -> Self {
@@ -125,9 +129,17 @@ impl Own {
         let covered: ExtentSet = blocks.map(|block| Extent::new(block.file, block.len)).collect();
         let span = |e: &Extent| Span { start: e.offset.0, end: e.end(), bytes: e.len.0 };
         let spans: Vec<Span> = covered.as_slice().iter().map(span).collect();
-        let layout = Layout::build(&spans, settings.buffer_bytes, settings.stripe_bytes, 1);
+        let pieces: u64 = declared.runs().iter().map(|sourced| sourced.run.count()).sum();
+        let packed = declared.bytes() / pieces.max(1) < STRAIGHT_BYTES_MIN;
+        let window = if packed { settings.pack_bytes } else { settings.buffer_bytes };
+        let layout = Layout::build(&spans, window, settings.stripe_bytes, 1);
         let index = WindowIndex::new(&layout, (lo, hi), declared.runs().iter().map(|sourced| sourced.run));
-        Self { layout, index, lo, hi }
+        Self { layout, index, lo, hi, room: window }
+    }
+
+    /// Room enough for any window.
+    pub const fn room(&self) -> u64 {
+        self.room
     }
 
     /// The number of bytes of each window.

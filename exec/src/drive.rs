@@ -10,6 +10,7 @@ use crate::arena::Arena;
 use crate::contain::contain;
 use crate::far::{Far, News, Parcel, Source, split};
 use crate::memory::{Lent, Taken};
+use crate::pack;
 use crate::prepare::Prepared;
 use crate::provoke;
 use crate::stats::Stats;
@@ -481,28 +482,29 @@ impl Drive<'_, '_> {
 
     fn store_packed(&mut self, work: &Own, window: u32) -> Result<Result<(), i32>, Error> {
         let extents: Vec<BufferExtent> = work.extents(window).collect();
-        extents.iter().for_each(|extent| self.stats.count(extent.len));
         let shift = self.offset.own().ok_or(Error::Garbled)?;
         let (storage, pack) = (&**self.storage, &mut *self.pack);
-        // Not before: most ranks that write directly pack nothing.
-        pack.resize(pack.len().max(usize::try_from(work.room()).unwrap_or(usize::MAX)), 0);
         match &mut self.memory {
             Memory::Lent(memory) => {
-                tiles::for_each(work.blocks(self.declared, window), |blocks| {
-                    let from = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
-                    copy::scatter(room(pack, blocks)?, blocks.len as usize, blocks.stride as usize, from);
-                    Ok(())
-                })?;
+                let stored = |blocks: Blocks| memory.stored(blocks.source) >= blocks.bytes();
+                if memory.stored_any() && work.blocks(self.declared, window).all(stored) {
+                    return Ok(Ok(()));
+                }
+                pack::pack(work, self.declared, window, pack, |source, len| memory.at(source, len))?;
+                extents.iter().for_each(|extent| self.stats.count(extent.len));
                 let alone = self.sieve.filter(|_| self.ranks.size() == 1);
                 let mut packed = Packed { pack, extents: &extents, shift };
                 Ok(store::write_all(storage, &mut packed, alone, self.scratch))
             }
             Memory::Taken(memory) => {
+                pack::make_room(work, pack);
+                extents.iter().for_each(|extent| self.stats.count(extent.len));
                 let mut packed = Packed { pack, extents: &extents, shift };
                 let result = store::read_all(storage, &mut packed, self.scratch);
                 tiles::for_each(work.blocks(self.declared, window), |blocks| {
                     let into = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
-                    copy::gather(room(pack, blocks)?, blocks.len as usize, blocks.stride as usize, into);
+                    let from = pack::spanned(pack, blocks)?;
+                    copy::gather(from, blocks.len as usize, blocks.stride as usize, into);
                     Ok(())
                 })?;
                 Ok(result)
@@ -585,13 +587,6 @@ fn accept(coming: &mut VecDeque<Blocks>, mut bytes: &[u8], memory: &mut Taken<'_
         memory.at(now.source, now.bytes()).ok_or(Error::NoSuchBytes)?.copy_from_slice(from);
     }
     Ok(())
-}
-
-/// The part of the buffer that some blocks span.
-fn room<'b>(buffer: &'b mut [u8], blocks: &Blocks) -> Result<&'b mut [u8], Error> {
-    let from = blocks.buffer as usize;
-    let span = (blocks.stride * (blocks.count - 1) + blocks.len) as usize;
-    buffer.get_mut(from..from + span).ok_or(Error::NoSuchBytes)
 }
 
 /// The round that a buffer serves when so many are released: when writing the first one of its parity that is not

@@ -10,6 +10,7 @@ mod drive;
 mod error;
 mod far;
 mod memory;
+mod pack;
 mod prepare;
 #[cfg(feature = "provoke")]
 pub mod provoke;
@@ -26,6 +27,7 @@ pub use calibrate::{Measured, cache_folder};
 pub use contain::contain;
 pub use error::Error;
 pub use memory::{Lent, Taken};
+pub use pack::Packing;
 pub use session::{Session, Setting};
 pub use shelf::{Shelf, Way};
 pub use stats::Stats;

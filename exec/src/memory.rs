@@ -29,7 +29,7 @@ impl<'a> Lent<'a> {
     }
 
     /// Says which parts of the stream are in the file already, in order and apart from each other: where a rank writes its
-    /// own bytes straight from this memory, it leaves them out.
+    /// own bytes itself, it leaves them out.
     pub fn except(mut self, stored: Vec<Range<u64>>) -> Self {
         self.stored = stored;
         self
@@ -37,6 +37,11 @@ impl<'a> Lent<'a> {
 
     pub fn bytes(&self) -> u64 {
         self.slices.last().map_or(0, |(start, slice)| start + slice.len() as u64)
+    }
+
+    /// Whether any part is in the file already.
+    pub const fn stored_any(&self) -> bool {
+        !self.stored.is_empty()
     }
 
     /// How many bytes from `source` on are in the file already.

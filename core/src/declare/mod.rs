@@ -74,6 +74,11 @@ impl Declaration {
         self
     }
 
+    /// Bytes of the rank's stream so far.
+    pub const fn stream_bytes(&self) -> u64 {
+        self.stream_bytes
+    }
+
     /// Each variable as a declaration of its own.
     pub fn finish_each(self) -> Vec<Declared> {
         let ends = self.variables.iter().skip(1).copied().chain([self.runs.len()]);

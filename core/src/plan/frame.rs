@@ -3,8 +3,8 @@
 
 use super::area::{Area, FilePattern, file_areas};
 use super::distribute::{Candidate, distribute, even_counts};
-use super::{Job, PlanError, independent};
-use crate::config::Exchange;
+use super::{Job, PlanError, StorageFacts, independent};
+use crate::config::{Config, Exchange};
 use crate::cost::Load;
 use crate::declare::{Pattern, Summary};
 use crate::ids::{NodeId, Rank};
@@ -58,10 +58,10 @@ impl Settings {
     /// packs: a fifth faster than with 4 MiB (columns of 50k particles, tmpfs).
     const PACK_UNKNOWN: u64 = 256 << 10;
 
-    fn of(job: &Job<'_>) -> Self {
-        let stripe = job.config.stripe_bytes.or(job.storage.stripe_bytes);
-        let buffer = job.config.buffer_bytes.or(stripe);
-        let targets = job.config.targets.or(job.storage.targets).unwrap_or(1).max(1);
+    pub fn of(config: &Config, storage: &StorageFacts) -> Self {
+        let stripe = config.stripe_bytes.or(storage.stripe_bytes);
+        let buffer = config.buffer_bytes.or(stripe);
+        let targets = config.targets.or(storage.targets).unwrap_or(1).max(1);
         Self {
             stripe_bytes: stripe.unwrap_or(Self::STRIPE_UNKNOWN).max(1),
             buffer_bytes: buffer.unwrap_or(Self::BUFFER_UNKNOWN).max(1),
@@ -74,7 +74,7 @@ impl Settings {
 /// `summaries` has one entry for each rank.
 pub fn frame(job: &Job<'_>, summaries: &[Summary]) -> Result<Frame, PlanError> {
     check(job, summaries)?;
-    let settings = Settings::of(job);
+    let settings = Settings::of(job.config, &job.storage);
     let active: Vec<Rank> = ranks_where(summaries, |summary| !summary.is_empty());
     let load = load(job, summaries, &active, &settings);
     let aggregators = aggregators(job, &load);

@@ -124,6 +124,11 @@ pub struct Own {
 pub const STRAIGHT_BYTES_MIN: u64 = 64 << 10;
 
 impl Own {
+    /// All that a rank declares.
+    pub fn whole(settings: &Settings, declared: &Declared) -> Self {
+        Self::new(settings, (0, u64::MAX), declared)
+    }
+
     pub(super) fn new(settings: &Settings, (lo, hi): (u64, u64), declared: &Declared) -> Self {
         let blocks = declared.coverage().iter().flat_map(|run| run.blocks_in(lo, hi));
         let covered: ExtentSet = blocks.map(|block| Extent::new(block.file, block.len)).collect();

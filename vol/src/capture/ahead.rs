@@ -1,5 +1,6 @@
-//! Writing ahead: long pieces of the window, which need no exchange, go to the file while the program goes on. The commit
-//! leaves out what is there by then.
+//! Writing ahead: what needs no exchange goes to the file while the program goes on: long pieces of the window, and short
+//! ones of several writes that are a long one together, such as the columns of records. The commit leaves out what is there
+//! by then.
 //!
 //! As without Sago, no byte of a collective write is in the file before all ranks have called it: the ranks of a node keep
 //! a counter in common memory, and a piece waits until all have come as far. So this is for ranks on one node.
@@ -10,8 +11,11 @@
 //!
 //! Invariant: pieces are taken back with [`Ahead::stop`] before the window's memory is used for anything else.
 
-use super::window::Waiting;
-use sago_exec::contain;
+use super::window::{Mark, Waiting, Window};
+use sago_core::config::Config;
+use sago_core::declare::{Declaration, Direction};
+use sago_core::plan::StorageFacts;
+use sago_exec::{Packing, contain};
 use sago_mpi::{Error, Shared as Memory, Signal, Transport};
 use sago_storage::Storage;
 use std::collections::VecDeque;
@@ -34,6 +38,18 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 pub struct Ahead {
     pace: Arc<Pace>,
     thread: Option<Thread>,
+    /// Short pieces that may become a long one.
+    group: Option<Group>,
+}
+
+/// Writes that follow each other in the window and lie among each other in the file.
+struct Group {
+    mark: Mark,
+    /// Where they begin in the window.
+    place: u64,
+    lo: u64,
+    hi: u64,
+    bytes: u64,
 }
 
 /// The epoch of each rank's last collective write; and, with the first rank, whose turn it is.
@@ -65,16 +81,62 @@ struct Desk {
 
 struct Piece {
     storage: Arc<dyn Storage>,
-    file: u64,
-    /// Its place in the window.
-    place: u64,
-    start: *const u8,
-    len: usize,
+    what: What,
     epoch: u64,
 }
 
+enum What {
+    /// As it lies in the window.
+    Straight { file: u64, part: Part },
+    /// One window of a packing of this part.
+    Packed { packing: Arc<Packing>, window: u32, part: Part },
+}
+
+/// A part of the window, and its place there.
+#[derive(Clone, Copy)]
+struct Part {
+    place: u64,
+    start: *const u8,
+    len: usize,
+}
+
 // SAFETY: memory of the window, which stays as it is until `Ahead::stop`.
-unsafe impl Send for Piece {}
+unsafe impl Send for Part {}
+
+impl Part {
+    fn of(place: u64, bytes: &[u8]) -> Self {
+        Self { place, start: bytes.as_ptr(), len: bytes.len() }
+    }
+
+    /// # Safety
+    /// As long as the slice lives, [`Ahead::stop`] has not returned.
+    unsafe fn bytes<'p>(self) -> &'p [u8] {
+        // SAFETY: the window's memory, which stays as it is until then.
+        unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    }
+}
+
+impl Piece {
+    /// Writes it; the places in the window that are in the file then, none if that failed.
+    ///
+    /// # Safety
+    /// As [`Part::bytes`].
+    unsafe fn write(&self, room: &mut Vec<u8>) -> Vec<Range<u64>> {
+        match &self.what {
+            What::Straight { file, part } => {
+                // SAFETY: the caller's promise.
+                let written = self.storage.write(*file, unsafe { part.bytes() }).is_ok();
+                written.then(|| part.place..part.place + part.len as u64).into_iter().collect()
+            }
+            What::Packed { packing, window, part } => {
+                // SAFETY: the caller's promise.
+                let written = packing.write(*window, unsafe { part.bytes() }, &*self.storage, room);
+                let sources = packing.sources(*window).filter(|_| matches!(written, Ok(Ok(()))));
+                sources.map(|range| part.place + range.start..part.place + range.end).collect()
+            }
+        }
+    }
+}
 
 // SAFETY: of the memory only the counters are used, which are atomic; the thread is joined before it is given back.
 unsafe impl Send for Pace {}
@@ -114,7 +176,7 @@ impl Ahead {
     pub fn new(ranks: &dyn Transport) -> Result<Self, Error> {
         let counters = ranks.share(2 * Signal::BYTES)?;
         let pace = Pace { counters, rank: ranks.rank(), ranks: ranks.size() };
-        Ok(Self { pace: Arc::new(pace), thread: None })
+        Ok(Self { pace: Arc::new(pace), thread: None, group: None })
     }
 
     /// This rank has come to this collective write.
@@ -130,40 +192,63 @@ impl Ahead {
         ranks.watch(mine, mine.get(), &mut || Ok(self.pace.reached(epoch)))
     }
 
-    /// Begins to write what was added to the window at `place`.
+    /// Begins to write what was added to the window since `mark`, as far as its pieces are of at least `least` bytes, or short
+    /// ones have become such a one.
     ///
     /// # Safety
-    /// The bytes stay where they are, unchanged, until [`Ahead::stop`].
-    pub unsafe fn begin(&mut self, storage: &Arc<dyn Storage>, place: u64, write: &Waiting<'_>) {
+    /// The window stays as it is, but for what is added to it, until [`Ahead::stop`].
+    pub unsafe fn begin(
+        &mut self,
+        storage: &Arc<dyn Storage>,
+        window: &Window,
+        mark: Mark,
+        least: u64,
+        (config, facts): (&Config, &StorageFacts),
+    ) {
+        let (mut pieces, mut mark) = (Vec::new(), mark);
+        for (place, write) in window.writes_since(mark) {
+            if !write.runs.is_empty() && write.runs.iter().all(|run| run.len() >= least) {
+                self.group = None;
+                straight(storage, place, &write, &mut pieces);
+            } else if let Some(group) = self.gather(mark, place, &write, least) {
+                packed(storage, window, &group, (config, facts), &mut pieces);
+            }
+            mark = mark.next(&write);
+        }
+        self.hand_over(pieces);
+    }
+
+    /// Adds a write to the group that it lies among, or to a new one; the group, if it is whole.
+    fn gather(&mut self, mark: Mark, place: u64, write: &Waiting<'_>, least: u64) -> Option<Group> {
+        let lo = write.runs.iter().map(|run| run.offset()).min()?;
+        let hi = write.runs.iter().map(|run| run.end()).max()?;
+        let bytes = write.bytes.len() as u64;
+        let among = |group: &Group| lo < group.hi && group.lo < hi && place == group.place + group.bytes;
+        let mut group = self.group.take().filter(among).unwrap_or(Group { mark, place, lo, hi, bytes: 0 });
+        (group.lo, group.hi, group.bytes) = (group.lo.min(lo), group.hi.max(hi), group.bytes + bytes);
+        if group.bytes == group.hi - group.lo && group.bytes >= least {
+            return Some(group);
+        }
+        self.group = Some(group);
+        None
+    }
+
+    fn hand_over(&mut self, pieces: Vec<Piece>) {
+        if pieces.is_empty() {
+            return;
+        }
         if self.thread.is_none() {
             // Without it the commit does all.
             self.thread = Thread::start(&self.pace).ok();
         }
         let Some(Thread { shared, .. }) = &self.thread else { return };
-        let mut at = 0;
-        let mut desk = lock(&shared.desk);
-        for block in write.runs.iter().flat_map(|run| run.blocks()) {
-            let bytes = &write.bytes[at..at + block.len as usize];
-            for (number, step) in bytes.chunks(STEP_BYTES).enumerate() {
-                let offset = (number * STEP_BYTES) as u64;
-                desk.todo.push_back(Piece {
-                    storage: Arc::clone(storage),
-                    file: block.file + offset,
-                    place: place + at as u64 + offset,
-                    start: step.as_ptr(),
-                    len: step.len(),
-                    // All ranks must have made the collective call that it belongs to, or follows.
-                    epoch: write.epoch & !1,
-                });
-            }
-            at += block.len as usize;
-        }
-        drop(desk);
+        lock(&shared.desk).todo.extend(pieces);
         shared.changed.notify_all();
     }
 
     /// Takes back what has not been begun, and waits for the rest: the places in the window that are in the file now.
     pub fn stop(&mut self) -> Vec<Range<u64>> {
+        self.group = None;
         let Some(Thread { shared, .. }) = &self.thread else { return Vec::new() };
         let mut desk = lock(&shared.desk);
         desk.todo.clear();
@@ -182,6 +267,60 @@ impl Ahead {
         });
         stored
     }
+}
+
+/// The steps in which long pieces are written.
+fn straight(storage: &Arc<dyn Storage>, place: u64, write: &Waiting<'_>, pieces: &mut Vec<Piece>) {
+    let mut at = 0;
+    for block in write.runs.iter().flat_map(|run| run.blocks()) {
+        let bytes = &write.bytes[at..at + block.len as usize];
+        for (number, step) in bytes.chunks(STEP_BYTES).enumerate() {
+            let offset = (number * STEP_BYTES) as u64;
+            let part = Part::of(place + at as u64 + offset, step);
+            pieces.push(Piece {
+                storage: Arc::clone(storage),
+                what: What::Straight { file: block.file + offset, part },
+                epoch: called(write.epoch),
+            });
+        }
+        at += block.len as usize;
+    }
+}
+
+/// The steps in which a group is written, if it is one piece of the file indeed.
+fn packed(
+    storage: &Arc<dyn Storage>,
+    window: &Window,
+    group: &Group,
+    (config, facts): (&Config, &StorageFacts),
+    pieces: &mut Vec<Piece>,
+) {
+    let mut declaration = Declaration::new(Direction::Write);
+    let mut epoch = 0;
+    for (_, write) in window.writes_since(group.mark) {
+        if declaration.stream_bytes() == group.bytes {
+            break;
+        }
+        declaration.variable(write.runs.iter().copied());
+        epoch = epoch.max(called(write.epoch));
+    }
+    let declared = declaration.finish();
+    // Not if something was written twice and something else not at all.
+    let whole = declared.coverage().len() == 1 && declared.bytes() == group.bytes;
+    let bytes = window.bytes().get(group.place as usize..(group.place + group.bytes) as usize);
+    let (true, Some(bytes)) = (whole, bytes) else { return };
+    let part = Part::of(group.place, bytes);
+    let packing = Arc::new(Packing::new(declared, config, facts));
+    pieces.extend((0..packing.windows()).map(|number| Piece {
+        storage: Arc::clone(storage),
+        what: What::Packed { packing: Arc::clone(&packing), window: number, part },
+        epoch,
+    }));
+}
+
+/// All ranks must have made the collective call that a write belongs to, or follows.
+const fn called(epoch: u64) -> u64 {
+    epoch & !1
 }
 
 impl Thread {
@@ -210,6 +349,7 @@ impl Drop for Thread {
 
 impl Shared {
     fn work(&self, pace: &Pace) {
+        let mut room = Vec::new();
         let mut desk = lock(&self.desk);
         loop {
             let Some(epoch) = desk.todo.front().map(|piece| piece.epoch) else {
@@ -227,7 +367,7 @@ impl Shared {
             }
             drop(desk);
             let turn = pace.take_turn();
-            desk = self.write_some(lock(&self.desk), pace);
+            desk = self.write_some(lock(&self.desk), pace, &mut room);
             if let Some(turn) = turn {
                 turn.set(0);
             }
@@ -235,7 +375,12 @@ impl Shared {
     }
 
     /// Writes what is due, for the length of a turn.
-    fn write_some<'d>(&'d self, mut desk: MutexGuard<'d, Desk>, pace: &Pace) -> MutexGuard<'d, Desk> {
+    fn write_some<'d>(
+        &'d self,
+        mut desk: MutexGuard<'d, Desk>,
+        pace: &Pace,
+        room: &mut Vec<u8>,
+    ) -> MutexGuard<'d, Desk> {
         for _ in 0..TURN_STEPS {
             if desk.todo.front().is_none_or(|piece| !pace.reached(piece.epoch)) {
                 break;
@@ -243,20 +388,17 @@ impl Shared {
             let Some(piece) = desk.todo.pop_front() else { break };
             desk.busy = true;
             drop(desk);
-            // SAFETY: the window's memory, until `Ahead::stop`, which waits while the thread is busy.
-            let bytes = unsafe { std::slice::from_raw_parts(piece.start, piece.len) };
-            let written = contain(|| Ok(piece.storage.write(piece.file, bytes).is_ok())).unwrap_or(false);
-            let place = piece.place..piece.place + piece.len as u64;
+            // SAFETY: `Ahead::stop` waits while the thread is busy.
+            let stored = contain(|| Ok(unsafe { piece.write(room) })).unwrap_or_default();
             // The last to hold the file must not be this thread, whenever it gets to it.
             drop(piece);
             desk = lock(&self.desk);
             desk.busy = false;
-            if written {
-                desk.stored.push(place);
-            } else {
+            if stored.is_empty() {
                 // The commit will meet the same failure, and can tell all ranks.
                 desk.todo.clear();
             }
+            desk.stored.extend(stored);
             self.changed.notify_all();
         }
         desk
@@ -269,19 +411,41 @@ fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::window::Region;
     use super::*;
     use sago_core::extent::Run;
     use sago_mpi::threads;
     use sago_storage::{Counted, Memory as InMemory};
 
     const LEN: usize = 3 << 20;
+    const LEAST: u64 = 1000;
 
     fn settled(ahead: &Ahead) {
-        let shared = &ahead.thread.as_ref().unwrap().shared;
+        let Some(Thread { shared, .. }) = &ahead.thread else { return };
         let mut desk = lock(&shared.desk);
         while desk.busy || !desk.todo.is_empty() {
             desk = shared.changed.wait(desk).unwrap();
         }
+    }
+
+    fn window() -> Window {
+        Window::new(Region::new(2 * LEN as u64).unwrap())
+    }
+
+    /// Adds a write to a window, and lets it go ahead.
+    fn write(
+        ahead: &mut Ahead,
+        (window, file): (&mut Window, &Arc<dyn Storage>),
+        runs: &[Run],
+        bytes: &[u8],
+        epoch: u64,
+    ) {
+        let mark = window.mark();
+        window.spare(bytes.len() as u64).copy_from_slice(bytes);
+        window.push(runs, bytes.len() as u64, epoch);
+        let config = Config::parse("buffer=4KiB").unwrap();
+        // SAFETY: the tests stop it, or drop it, before they change the window.
+        unsafe { ahead.begin(file, window, mark, LEAST, (&config, &StorageFacts::default())) };
     }
 
     #[test]
@@ -289,11 +453,11 @@ mod tests {
         let storage = Arc::new(Counted::new(InMemory::default()));
         let file: Arc<dyn Storage> = storage.clone();
         let bytes: Vec<u8> = (0..LEN).map(|i| (i / 1000) as u8).collect();
-        let mut ahead = Ahead::new(&*sago_mpi::single().unwrap()).unwrap();
+        let (mut window, mut ahead) = (window(), Ahead::new(&*sago_mpi::single().unwrap()).unwrap());
         assert!(ahead.stop().is_empty());
+        write(&mut ahead, (&mut window, &file), &[Run::contiguous(9, 150)], &[7; 150], 0);
         let long = [Run::contiguous(1 << 30, LEN as u64 / 2), Run::contiguous(0, LEN as u64 / 2)];
-        // SAFETY: the bytes outlive the writer.
-        unsafe { ahead.begin(&file, 150, &Waiting { runs: &long, bytes: &bytes, epoch: 0 }) };
+        write(&mut ahead, (&mut window, &file), &long, &bytes, 0);
         settled(&ahead);
         assert_eq!(ahead.stop(), vec![Range { start: 150, end: 150 + LEN as u64 }]);
         assert!(ahead.stop().is_empty());
@@ -305,18 +469,55 @@ mod tests {
         assert_eq!(storage.counts().write_calls, (LEN / STEP_BYTES) as u64);
     }
 
+    /// Three columns of records after other bytes, and the first of three more.
+    #[test]
+    fn columns_go_ahead_when_they_are_whole() {
+        let storage = Arc::new(Counted::new(InMemory::default()));
+        let file: Arc<dyn Storage> = storage.clone();
+        let (mut window, mut ahead) = (window(), Ahead::new(&*sago_mpi::single().unwrap()).unwrap());
+        write(&mut ahead, (&mut window, &file), &[Run::contiguous(1 << 20, 50)], &[7; 50], 0);
+        let column = |at: u64| [Run::strided(at, 4, 12, 1000).unwrap()];
+        for (number, at) in [0, 4, 8].into_iter().enumerate() {
+            settled(&ahead);
+            assert_eq!(storage.counts().write_calls, 0);
+            write(&mut ahead, (&mut window, &file), &column(at), &[number as u8 + 1; 4000], 0);
+        }
+        write(&mut ahead, (&mut window, &file), &column(1 << 16), &[9; 4000], 0);
+        settled(&ahead);
+        assert_eq!(ahead.stop(), vec![Range { start: 50, end: 12050 }]);
+        let mut back = vec![0; 12000];
+        storage.read(0, &mut back).unwrap();
+        assert!(back.iter().enumerate().all(|(i, byte)| *byte as usize == i % 12 / 4 + 1));
+        assert_eq!(storage.counts().write_calls, 3);
+    }
+
+    /// As many bytes as they span, but one column twice and another not at all.
+    #[test]
+    fn a_group_with_holes_does_not_go_ahead() {
+        let storage = Arc::new(Counted::new(InMemory::default()));
+        let file: Arc<dyn Storage> = storage.clone();
+        let (mut window, mut ahead) = (window(), Ahead::new(&*sago_mpi::single().unwrap()).unwrap());
+        for at in [0, 8, 8] {
+            let column = [Run::strided(at, 4, 12, 1000).unwrap()];
+            write(&mut ahead, (&mut window, &file), &column, &[1; 4000], 0);
+        }
+        settled(&ahead);
+        assert!(ahead.stop().is_empty());
+        assert_eq!(storage.counts().write_calls, 0);
+    }
+
     #[test]
     fn nothing_is_written_before_all_ranks_have_called() {
         let storage = Arc::new(Counted::new(InMemory::default()));
         let file: Arc<dyn Storage> = storage.clone();
-        let bytes = vec![1; 1000];
         threads::run(2, threads::Options::default(), |ranks| {
-            let mut ahead = Ahead::new(ranks).unwrap();
+            let (mut window, mut ahead) = (window(), Ahead::new(ranks).unwrap());
             if ranks.rank() == 0 {
                 ahead.enter(2);
-                let runs = [Run::contiguous(0, 1000)];
-                // SAFETY: the bytes outlive the writer.
-                unsafe { ahead.begin(&file, 0, &Waiting { runs: &runs, bytes: &bytes, epoch: 2 }) };
+                write(&mut ahead, (&mut window, &file), &[Run::contiguous(0, 1000)], &[1; 1000], 2);
+                let halves = [0, 4].map(|at| [Run::strided(4000 + at, 4, 8, 500).unwrap()]);
+                write(&mut ahead, (&mut window, &file), &halves[0], &[2; 2000], 0);
+                write(&mut ahead, (&mut window, &file), &halves[1], &[2; 2000], 3);
                 std::thread::sleep(LOOK_AGAIN * 2);
                 assert_eq!(storage.counts().write_calls, 0);
             }
@@ -324,7 +525,7 @@ mod tests {
             ahead.enter(2);
             if ranks.rank() == 0 {
                 settled(&ahead);
-                assert_eq!(ahead.stop(), vec![Range { start: 0, end: 1000 }]);
+                assert_eq!(ahead.stop(), vec![Range { start: 0, end: 5000 }]);
             }
             ranks.barrier().unwrap();
         });

@@ -2,6 +2,7 @@
 //! touched are used again, since touching new ones costs as much as copying.
 
 use sago_core::extent::Run;
+use std::ops::Range;
 use std::ptr::NonNull;
 
 /// Captured writes of one rank, in the order of the program.
@@ -37,13 +38,21 @@ pub struct Mark {
     writes: usize,
 }
 
+impl Mark {
+    /// The place behind a write that begins here.
+    pub fn next(self, write: &Waiting<'_>) -> Self {
+        let (len, runs) = (self.len + write.bytes.len(), self.runs + write.runs.len());
+        Self { len, runs, writes: self.writes + 1 }
+    }
+}
+
 impl Window {
     pub fn new(region: Region) -> Self {
         Self { region, len: 0, runs: Vec::new(), writes: Vec::new() }
     }
 
     pub fn bytes(&self) -> &[u8] {
-        &self.region.as_slice()[..self.len]
+        self.region.slice(0..self.len)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -66,7 +75,7 @@ impl Window {
     /// Room for the next `bytes`; they count after [`Window::push`].
     pub fn spare(&mut self, bytes: u64) -> &mut [u8] {
         let len = self.len;
-        &mut self.region.as_mut_slice()[len..][..bytes as usize]
+        self.region.slice_mut(len..len + bytes as usize)
     }
 
     /// Adds a write whose bytes have been laid into [`Window::spare`].
@@ -138,14 +147,23 @@ impl Region {
         Ok(Self { start, bytes })
     }
 
-    fn as_slice(&self) -> &[u8] {
-        // SAFETY: our own mapping, which the kernel has zeroed.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
+    fn slice(&self, range: Range<usize>) -> &[u8] {
+        let (start, len) = self.part(range);
+        // SAFETY: a part of our own mapping, which the kernel has zeroed.
+        unsafe { std::slice::from_raw_parts(start, len) }
     }
 
-    fn as_mut_slice(&mut self) -> &mut [u8] {
+    /// Only of what nobody reads meanwhile: a thread may be writing what lies before to a file.
+    fn slice_mut(&mut self, range: Range<usize>) -> &mut [u8] {
+        let (start, len) = self.part(range);
         // SAFETY: as above, and `self` is borrowed alone.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
+        unsafe { std::slice::from_raw_parts_mut(start, len) }
+    }
+
+    fn part(&self, range: Range<usize>) -> (*mut u8, usize) {
+        assert!(range.start <= range.end && range.end <= self.bytes, "{range:?} of {} bytes", self.bytes);
+        // SAFETY: inside of our mapping, or at its end.
+        (unsafe { self.start.as_ptr().add(range.start) }, range.end - range.start)
     }
 }
 

@@ -169,7 +169,7 @@ impl Work {
 
     /// Lets what was added to the window since `mark` go to the file meanwhile, if this rank will write it by itself.
     fn write_ahead(&mut self, mark: Mark) {
-        let Crew { together, ahead: Some(ahead), window, config, .. } = &mut self.crew else { return };
+        let Crew { together, ahead: Some(ahead), window, config, facts, .. } = &mut self.crew else { return };
         let direct = match (config.exchange, together.as_ref().and_then(Session::was_direct)) {
             (Exchange::Direct, _) => true,
             (Exchange::Auto, before) => before.unwrap_or(true),
@@ -179,12 +179,8 @@ impl Work {
             return;
         }
         let least = config.buffer_bytes.unwrap_or(u64::MAX).min(AHEAD_BYTES_MIN);
-        for (place, write) in window.writes_since(mark) {
-            if !write.runs.is_empty() && write.runs.iter().all(|run| run.len() >= least) {
-                // SAFETY: `commit` and `give_up` stop it before the window is cleared.
-                unsafe { ahead.begin(&self.storage, place, &write) };
-            }
-        }
+        // SAFETY: `commit` and `give_up` stop it before the window is cleared.
+        unsafe { ahead.begin(&self.storage, window, mark, least, (config, facts)) };
     }
 
     /// What this rank says and declares if the ranks carry out the window and what is lent. If it fails by itself, it takes part

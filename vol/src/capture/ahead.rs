@@ -42,7 +42,7 @@ pub struct Ahead {
     group: Option<Group>,
 }
 
-/// Writes that follow each other in the window and lie among each other in the file.
+/// Writes that follow each other in the window, and lie among or beside each other in the file.
 struct Group {
     mark: Mark,
     /// Where they begin in the window.
@@ -218,12 +218,12 @@ impl Ahead {
         self.hand_over(pieces);
     }
 
-    /// Adds a write to the group that it lies among, or to a new one; the group, if it is whole.
+    /// Adds a write to the group that it lies among or beside, or to a new one; the group, if it is whole.
     fn gather(&mut self, mark: Mark, place: u64, write: &Waiting<'_>, least: u64) -> Option<Group> {
         let lo = write.runs.iter().map(|run| run.offset()).min()?;
         let hi = write.runs.iter().map(|run| run.end()).max()?;
         let bytes = write.bytes.len() as u64;
-        let among = |group: &Group| lo < group.hi && group.lo < hi && place == group.place + group.bytes;
+        let among = |group: &Group| lo <= group.hi && group.lo <= hi && place == group.place + group.bytes;
         let mut group = self.group.take().filter(among).unwrap_or(Group { mark, place, lo, hi, bytes: 0 });
         (group.lo, group.hi, group.bytes) = (group.lo.min(lo), group.hi.max(hi), group.bytes + bytes);
         if group.bytes == group.hi - group.lo && group.bytes >= least {

@@ -11,6 +11,8 @@ use sago_mpi::{MpiRanks, Transport};
 pub struct Crew {
     /// The same on all its ranks, and no other crew of any of them has it.
     pub id: u64,
+    /// The same for crews of the same ranks.
+    pub group: u64,
     pub ranks: MpiRanks,
     /// Of all ranks; made at the first commit.
     pub together: Option<Session>,
@@ -29,10 +31,11 @@ pub struct Crew {
 unsafe impl Send for Crew {}
 
 impl Crew {
-    pub fn new(id: u64, ranks: MpiRanks) -> std::io::Result<Self> {
+    pub fn new(id: u64, group: u64, ranks: MpiRanks) -> std::io::Result<Self> {
         let (config, facts) = (Config::default(), StorageFacts::default());
         Ok(Self {
             id,
+            group,
             ranks,
             together: None,
             alone: None,

@@ -60,7 +60,9 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
     let path = path_of(request.name);
     let access = if request.writable { Access::Write } else { Access::Read };
     let storage = path.as_ref().and_then(|path| PosixFile::open(path, access).ok());
-    let votes = Votes { storage: storage.is_some(), number: number.is_some(), known: known.is_some() };
+    // As the first rank sees it: all must plan with the same facts.
+    let facts = path.as_ref().filter(|_| crew.ranks.rank() == 0).map(|path| facts(path));
+    let votes = Votes { storage: storage.is_some(), number: number.is_some(), known: known.is_some(), facts };
     let together = match votes.agree(&crew.ranks, request.config).map_err(|_| Reason::NoMpi)? {
         Ok(together) if known.is_none() => together,
         judged => {
@@ -71,11 +73,11 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
     let (Some(number), Some(storage), Some(path)) = (number, storage, path) else {
         return Err(Reason::NoSuchFile);
     };
-    let facts = facts(&crew.ranks, &path).map_err(|_| Reason::NoMpi)?;
+    let Together { window_bytes, facts } = together;
     let mut options = request.options.clone();
     hints::add_facts(facts, &mut options);
     let request = &Request { config: options.config(), options: &options, ..*request };
-    let ready = crew.prepare(request.config, facts, together.window_bytes);
+    let ready = crew.prepare(request.config, facts, window_bytes);
     let all_ready = crew.ranks.agree(ready.map_err(|error| error.to_string()));
     all_ready.map_err(|_| Reason::NoMemory)?;
     let storage = provoke::storage(storage, crew.ranks.rank());
@@ -90,13 +92,13 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
         mode: request.config.mode,
         collective_metadata: collective_metadata(library, request.fapl),
         writable: request.writable,
-        group: together.group,
+        group: crew.group,
         storage,
         record,
         progress,
     };
     if request.config.verbose && State::of(library).first_file() && crew.ranks.rank() == 0 {
-        report::greet(library, request.name, request.config.mode, crew.ranks.size(), together.window_bytes);
+        report::greet(library, request.name, request.config.mode, crew.ranks.size(), window_bytes);
     }
     let file = Arc::new(CapturedFile::new(opening, crew));
     State::of(library).add_file(&file);
@@ -138,7 +140,9 @@ fn crew(request: &Request<'_>, mpi: &'static Mpi, comm: RawComm) -> Result<Crew,
         kept => {
             kept.into_iter().for_each(|crew| state.keep_crew(crew));
             let ranks = newcomers.settle().map_err(|_| Reason::NoMpi)?;
-            Crew::new(next, ranks).map_err(|_| Reason::NoMemory)
+            let mut group = [process_hash()];
+            ranks.allreduce(Reduce::Sum, &mut group).map_err(|_| Reason::NoMpi)?;
+            Crew::new(next, group[0] ^ ranks.size() as u64, ranks).map_err(|_| Reason::NoMemory)
         }
     }
 }
@@ -193,17 +197,18 @@ fn path_of(name: &str) -> Option<PathBuf> {
     std::path::absolute(bare).ok()
 }
 
-/// What a rank could do by itself.
+/// What a rank could do by itself, and, if it is the first, what it found.
 struct Votes {
     storage: bool,
     number: bool,
     known: bool,
+    facts: Option<StorageFacts>,
 }
 
 /// What the ranks have found out together.
 struct Together {
-    group: u64,
     window_bytes: u64,
+    facts: StorageFacts,
 }
 
 impl Votes {
@@ -214,16 +219,23 @@ impl Votes {
     ) -> Result<Result<Together, Reason>, sago_mpi::Error> {
         let window = config.window_bytes.unwrap_or_else(|| window_bytes(ranks.size()));
         let yes = [self.storage, self.number, self.known, !self.known].map(u64::from);
-        let mut least = [yes[0], yes[1], yes[2], yes[3], window];
+        let StorageFacts { stripe_bytes, targets, in_memory } = self.facts.unwrap_or_default();
+        let found = [stripe_bytes.unwrap_or(0), targets.map_or(0, u64::from), u64::from(in_memory)];
+        let found = found.map(|number| !number);
+        let mut least = [yes[0], yes[1], yes[2], yes[3], window, found[0], found[1], found[2]];
         ranks.allreduce(Reduce::Min, &mut least)?;
-        let mut group = [process_hash()];
-        ranks.allreduce(Reduce::Sum, &mut group)?;
-        let [storage, number, known, new, window_bytes] = least;
+        let [storage, number, known, new, window_bytes, found @ ..] = least;
         // Either the file was open on all ranks, or on none.
         if number == 0 || known == new || (storage == 0 && new == 1) {
             return Ok(Err(Reason::NoSuchFile));
         }
-        Ok(Ok(Together { group: group[0] ^ ranks.size() as u64, window_bytes }))
+        let [stripe_bytes, targets, in_memory] = found.map(|number| !number);
+        let facts = StorageFacts {
+            stripe_bytes: Some(stripe_bytes).filter(|bytes| *bytes > 0),
+            targets: u32::try_from(targets).ok().filter(|count| *count > 0),
+            in_memory: in_memory == 1,
+        };
+        Ok(Ok(Together { window_bytes, facts }))
     }
 }
 
@@ -257,24 +269,12 @@ fn hash(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// What the file system says, as the first rank sees it: all must plan with the same facts.
-fn facts(ranks: &dyn Transport, path: &Path) -> Result<StorageFacts, sago_mpi::Error> {
-    let mut numbers = [0; 17];
-    if ranks.rank() == 0
-        && let Ok(found) = FileSystem::of(path)
-    {
-        numbers[16] = u8::from(found.in_memory());
-        if let Some(stripes) = found.stripes {
-            numbers[..8].copy_from_slice(&stripes.size_bytes.to_le_bytes());
-            numbers[8..16].copy_from_slice(&u64::from(stripes.count.unwrap_or(0)).to_le_bytes());
-        }
+/// What the file system says of itself.
+fn facts(path: &Path) -> StorageFacts {
+    let Ok(found) = FileSystem::of(path) else { return StorageFacts::default() };
+    StorageFacts {
+        stripe_bytes: found.stripes.map(|stripes| stripes.size_bytes),
+        targets: found.stripes.and_then(|stripes| stripes.count),
+        in_memory: found.in_memory(),
     }
-    ranks.broadcast(0, &mut numbers)?;
-    let number = |at: usize| numbers[at..at + 8].try_into().map_or(0, u64::from_le_bytes);
-    let targets = u32::try_from(number(8)).ok();
-    Ok(StorageFacts {
-        stripe_bytes: Some(number(0)).filter(|bytes| *bytes > 0),
-        targets: targets.filter(|count| *count > 0),
-        in_memory: numbers[16] == 1,
-    })
 }

@@ -79,3 +79,24 @@ CASE(own_elements_twice)
         expect_in_file("f.h5", "d", at + 9, EACH - 9, 0);
     }
 }
+
+/* Ranks write in turn to places of their own, and after a flush in turn to one and the same place: on each rank it looks like
+ * the step before, further on in the file. The last call counts. */
+CASE(ranks_move_to_one_place)
+{
+    enum { EACH = 3000, TIMES = 20 };
+    hid_t file = make_file("f.h5"), d = make_ints(file, "d", (hsize_t)(EACH * nranks), H5P_DEFAULT);
+    for (int time = 0; time < TIMES; time++) {
+        for (int r = 0; r < nranks; r++)
+            write_ints(d, (hsize_t)(EACH * r), r == rank ? EACH : 0, -time, collective());
+        OK(H5Fflush(file, H5F_SCOPE_GLOBAL));
+        for (int r = 0; r < nranks; r++)
+            write_ints(d, 0, r == rank ? EACH : 0, 1000 * r + time, collective());
+        OK(H5Fflush(file, H5F_SCOPE_GLOBAL));
+        barrier();
+        expect_ints(d, 0, EACH, 1000 * (nranks - 1) + time, independent(), "what the last rank wrote");
+        barrier();
+    }
+    OK(H5Dclose(d));
+    OK(H5Fclose(file));
+}

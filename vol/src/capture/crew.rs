@@ -2,6 +2,7 @@
 //! file of the same ranks finds them ready, and its buffers in memory.
 
 use super::ahead::Ahead;
+use super::overlap::Compared;
 use super::window::{Region, Window};
 use sago_core::config::Config;
 use sago_core::plan::StorageFacts;
@@ -21,6 +22,7 @@ pub struct Crew {
     /// There if the ranks are on one node. Reads from the window, so it must go before it.
     pub ahead: Option<Ahead>,
     pub window: Window,
+    pub compared: Compared,
     /// What the sessions were made for.
     pub config: Config,
     pub facts: StorageFacts,
@@ -41,6 +43,7 @@ impl Crew {
             alone: None,
             ahead: None,
             window: Window::new(Region::new(1)?),
+            compared: None,
             config,
             facts,
         })

@@ -122,7 +122,6 @@ impl CapturedFile {
             estimate: 0,
             epoch: 0,
             committed: 0,
-            compared: None,
             unclear: false,
             scratch: Scratch::default(),
             broken: None,
@@ -288,14 +287,17 @@ impl CapturedFile {
         questions: [bool; N],
     ) -> Result<[bool; N], Error> {
         let ready = work.ready(&[]);
-        let mut votes = vec![work.crew.window.len()];
-        votes.extend(ready.ballot.0);
+        let mut votes = ready.ballot.0.to_vec();
+        votes.push(work.crew.window.len());
         votes.extend(questions.map(u64::from));
         self.checked(work, EVERYBODY, |work| work.crew.ranks.allreduce(Reduce::Max, &mut votes))?;
-        let (most, ballot, answers) = (votes[0], [votes[1], votes[2], votes[3], votes[4]], &votes[5..]);
-        if most > 0 {
+        let (ballot, [most, answers @ ..]) = votes.split_at(Ballot::NUMBERS) else {
+            return Err(Error::Message(format!("{}: defect of Sago: a vote is missing", self.name)));
+        };
+        if *most > 0 {
+            let ballot = Ballot(std::array::from_fn(|number| ballot[number]));
             work.estimate = 0;
-            self.commit(work, EVERYBODY, |work| work.commit_together(ready, Ballot(ballot), &[]))?;
+            self.commit(work, EVERYBODY, |work| work.commit_together(ready, ballot, &[]))?;
         }
         Ok(std::array::from_fn(|question| answers[question] > 0))
     }

@@ -15,16 +15,32 @@ const RANGES_MAX: usize = 32;
 
 /// What a rank says of the writes that wait on it; what all say is the greatest of each number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ballot(pub [u64; 4]);
+pub struct Ballot(pub [u64; Self::NUMBERS]);
+
+/// What this rank wrote when the ranks last compared, and whether there were bytes that several wrote.
+pub type Compared = Option<(Declared, bool)>;
 
 impl Ballot {
-    /// `compared` is what the rank wrote when the ranks last compared, and whether there were bytes that several wrote.
-    pub fn of(writes: &[Waiting<'_>], declared: &Declared, compared: Option<&(Declared, bool)>) -> Self {
-        let known = compared.is_some_and(|(before, _)| before.shift_to(declared) != Shift::None);
+    pub const NUMBERS: usize = 6;
+
+    pub fn of(writes: &[Waiting<'_>], declared: &Declared, compared: &Compared) -> Self {
+        let shift = compared.as_ref().map_or(Shift::None, |(before, _)| before.shift_to(declared));
+        // Ranks that have moved by different distances may have come to the same place.
+        let (unknown, by, not_by) = match shift {
+            Shift::None => (1, 0, 0),
+            Shift::By(by) => (0, by, !by),
+            Shift::Any => (0, 0, 0),
+        };
         let latest = writes.iter().map(|write| write.epoch).max().unwrap_or(0);
         let earliest = writes.iter().map(|write| write.epoch).min().unwrap_or(u64::MAX);
         let odd = writes.iter().any(|write| write.epoch % 2 == 1);
-        Self([latest, !earliest, u64::from(!known), u64::from(odd)])
+        Self([latest, !earliest, unknown, u64::from(odd), by, not_by])
+    }
+
+    /// Whether the answer of the last comparison holds.
+    const fn is_known(&self) -> bool {
+        let [_, _, unknown, _, most, not_least] = self.0;
+        unknown == 0 && (most == !not_least || (most == 0 && not_least == 0))
     }
 }
 
@@ -34,15 +50,15 @@ pub fn epochs(
     ranks: &dyn Transport,
     all: Ballot,
     declared: &Declared,
-    compared: &mut Option<(Declared, bool)>,
+    compared: &mut Compared,
 ) -> Result<Option<StepBy<RangeInclusive<u64>>>, Error> {
-    let Ballot([last, first, unknown, odd]) = all;
+    let Ballot([last, first, _, odd, ..]) = all;
     let first = !first;
     if first >= last {
         return Ok(None);
     }
-    let shared = match (unknown, &compared) {
-        (0, Some((_, shared))) => *shared,
+    let shared = match &compared {
+        Some((_, shared)) if all.is_known() => *shared,
         _ => {
             let shared = shared_bytes(ranks, declared)?;
             *compared = Some((declared.clone(), shared));

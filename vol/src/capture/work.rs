@@ -34,8 +34,6 @@ pub struct Work {
     pub epoch: u64,
     /// The epoch of the last commit of all ranks.
     pub committed: u64,
-    /// What this rank wrote when the ranks last looked for bytes that several of them wrote, and whether there were any.
-    pub compared: Option<(Declared, bool)>,
     /// Some rank may still be in a collective write of HDF5's own, which can write back old bytes between its own. The same on
     /// all ranks.
     pub unclear: bool,
@@ -189,11 +187,11 @@ impl Work {
         let ready = contain(|| {
             let writes = waiting(&self.crew.window, lent, self.epoch);
             let declared = declare(writes.iter());
-            Ok((Ballot::of(&writes, &declared, self.compared.as_ref()), declared))
+            Ok((Ballot::of(&writes, &declared, &self.crew.compared), declared))
         });
         match ready {
             Ok((ballot, declared)) => Ready { ballot, declared: Ok(declared) },
-            Err(error) => Ready { ballot: Ballot::of(&[], &nothing(), None), declared: Err(error) },
+            Err(error) => Ready { ballot: Ballot::of(&[], &nothing(), &None), declared: Err(error) },
         }
     }
 
@@ -207,7 +205,7 @@ impl Work {
     ) -> Result<(), sago_exec::Error> {
         let stored = self.crew.ahead.as_mut().map_or(Vec::new(), Ahead::stop);
         self.session(EVERYBODY)?;
-        let Self { crew: Crew { ranks, together, window, .. }, epoch, committed, compared, .. } = self;
+        let Self { crew: Crew { ranks, together, window, compared, .. }, epoch, committed, .. } = self;
         let Some(session) = together else { return Err(sago_exec::Error::Garbled) };
         let order = match &declared {
             Ok(declared) => overlap::epochs(ranks, all, declared, compared),

@@ -331,7 +331,8 @@ impl Session {
         let has = self.arena.as_ref().map(Arena::room);
         let wanted = has.map_or_else(|| needed.clone(), |has| has.union(&needed));
         if has != Some(&wanted) {
-            self.arena = None;
+            // Its thread may still be about to ring a bell in there.
+            (self.writer, self.arena) = (None, None);
             self.arena = Some(Arena::new(&*self.node, wanted, self.local.clone())?);
         }
         if self.writer.is_none() && !prepared.schedule.duties.is_empty() {

@@ -65,6 +65,11 @@ impl Kind {
         unsafe { (self.library.fns.H5Tget_class)(self.id) }
     }
 
+    /// Whether an element has no parts that could be written without the others.
+    pub fn is_scalar(&self) -> bool {
+        ![H5T_class_t_H5T_COMPOUND, H5T_class_t_H5T_ARRAY].contains(&self.class())
+    }
+
     /// Whether an element is nothing but its bytes: no part of it is a reference, or lies elsewhere.
     pub fn is_plain(&self) -> bool {
         is_plain(self.library, self.id)

@@ -1,7 +1,7 @@
 //! Datasets. Writes and collective reads are captured where they can be; the rest is handed on.
 
 use crate::below::{Role, Wrapper};
-use crate::capture::{self, Call, Origin, Route};
+use crate::capture::{self, Call, Origin};
 use crate::forward::{Request, forward, forward_close};
 use crate::op::Op;
 use sago_hdf5::Error;
@@ -79,11 +79,7 @@ unsafe extern "C" fn read(
             let native =
                 || read(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request);
             let call = call(count, wrappers, [memory_types, memory_spaces, file_spaces], buffers, dxpl);
-            match capture::read(&call)? {
-                Route::Done => Ok(0),
-                Route::Native => Ok(native()),
-                Route::Alone(then_meet) => call.alone(then_meet, native),
-            }
+            call.follow(capture::read(&call)?, native)
         })
     }
 }
@@ -109,11 +105,7 @@ unsafe extern "C" fn write(
                 || write(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request);
             let call =
                 call(count, wrappers, [memory_types, memory_spaces, file_spaces], buffers.cast(), dxpl);
-            match capture::write(&call)? {
-                Route::Done => Ok(0),
-                Route::Native => Ok(native()),
-                Route::Alone(then_meet) => call.alone(then_meet, native),
-            }
+            call.follow(capture::write(&call)?, native)
         })
     }
 }
@@ -222,10 +214,8 @@ unsafe extern "C" fn optional(
     unsafe {
         forward(Op::DatasetOptional, wrapper, request, |class, object| {
             let optional = class.dataset_cls.optional.ok_or(Error::NoMethod)?;
-            if let Role::Dataset(dataset) = Wrapper::role(wrapper)
-                && capture::moves_chunks((*args).op_type)
-            {
-                dataset.file.settle_alone()?;
+            if let Role::Dataset(dataset) = Wrapper::role(wrapper) {
+                capture::before_optional(&dataset, (*args).op_type)?;
             }
             Ok(optional(object, args, dxpl, request))
         })

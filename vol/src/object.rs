@@ -88,7 +88,7 @@ unsafe fn settle_copy(
         capture::settle_all(to)?;
     }
     match from {
-        Some(from) if to.is_none_or(|to| to.group != from.group) => from.settle_alone(),
+        Some(from) if to.is_none_or(|to| to.group != from.group) => from.show(),
         _ => Ok(()),
     }
 }

@@ -5,6 +5,9 @@
 //! As without Sago, no byte of a collective write is in the file before all ranks have called it: the ranks of a node keep
 //! a counter in common memory, and a piece waits until all have come as far. So this is for ranks on one node.
 //!
+//! A rank that puts bytes into the file by itself, so that it or HDF5 can read them, holds all threads until the next commit of
+//! all: the bytes of an earlier call must not come after those of a later one.
+//!
 //! Nothing depends on it. A piece stays in the window until the commit, and is written there if it was not written
 //! ahead, if that failed, or if its order among the writes of other ranks turns out to matter. The thread calls
 //! neither MPI nor HDF5.
@@ -20,6 +23,7 @@ use sago_mpi::{Error, Shared as Memory, Signal, Transport};
 use sago_storage::Storage;
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -40,6 +44,8 @@ pub struct Ahead {
     thread: Option<Thread>,
     /// Short pieces that may become a long one.
     group: Option<Group>,
+    /// How many commits of all ranks there have been. The same on all.
+    commits: u32,
 }
 
 /// Writes that follow each other in the window, and lie among or beside each other in the file.
@@ -52,7 +58,8 @@ struct Group {
     bytes: u64,
 }
 
-/// The epoch of each rank's last collective write; and, with the first rank, whose turn it is.
+/// For each rank the epoch of its last collective write, and whether its thread is writing; with the first rank also whose turn
+/// it is, and whether nothing may go ahead.
 struct Pace {
     counters: Memory,
     rank: usize,
@@ -83,6 +90,8 @@ struct Piece {
     storage: Arc<dyn Storage>,
     what: What,
     epoch: u64,
+    /// Of the commit that it would come before.
+    commits: u32,
 }
 
 enum What {
@@ -165,6 +174,37 @@ impl Pace {
         Some(turn)
     }
 
+    fn writing(&self, rank: usize) -> Option<&Signal> {
+        self.counters.signal(rank, 2 * Signal::BYTES).ok()
+    }
+
+    /// Since how many commits, plus one, a rank has put bytes into the file by itself.
+    fn held(&self) -> Option<&Signal> {
+        self.counters.signal(0, 3 * Signal::BYTES).ok()
+    }
+
+    /// This rank's thread is about to write; whether it may.
+    fn begin(&self, commits: u32) -> bool {
+        let (Some(writing), Some(held)) = (self.writing(self.rank), self.held()) else { return false };
+        writing.set(1);
+        // Either we see that it is held, or who holds it sees us.
+        fence(Ordering::SeqCst);
+        let may = held.get() != commits.wrapping_add(1);
+        if !may {
+            writing.set(0);
+        }
+        may
+    }
+
+    fn end(&self) {
+        self.writing(self.rank).into_iter().for_each(|writing| writing.set(0));
+    }
+
+    /// Whether no thread is writing.
+    fn is_quiet(&self) -> bool {
+        (0..self.ranks).filter_map(|rank| self.writing(rank)).all(|writing| writing.get() == 0)
+    }
+
     /// Whether all ranks have come as far.
     fn reached(&self, epoch: u64) -> bool {
         self.laggard(epoch).is_none()
@@ -174,9 +214,9 @@ impl Pace {
 impl Ahead {
     /// For ranks on one node. Collective.
     pub fn new(ranks: &dyn Transport) -> Result<Self, Error> {
-        let counters = ranks.share(2 * Signal::BYTES)?;
+        let counters = ranks.share(4 * Signal::BYTES)?;
         let pace = Pace { counters, rank: ranks.rank(), ranks: ranks.size() };
-        Ok(Self { pace: Arc::new(pace), thread: None, group: None })
+        Ok(Self { pace: Arc::new(pace), thread: None, group: None, commits: 0 })
     }
 
     /// This rank has come to this collective write.
@@ -190,6 +230,20 @@ impl Ahead {
     pub fn wait(&self, ranks: &dyn Transport, epoch: u64) -> Result<(), Error> {
         let Some(mine) = self.pace.counter(self.pace.rank) else { return Ok(()) };
         ranks.watch(mine, mine.get(), &mut || Ok(self.pace.reached(epoch)))
+    }
+
+    /// Before this rank puts bytes into the file by itself: until the next commit of all, no thread writes ahead, since what it
+    /// has may be older.
+    pub fn hold(&self, ranks: &dyn Transport) -> Result<(), Error> {
+        let Some(mine) = self.pace.counter(self.pace.rank) else { return Ok(()) };
+        self.pace.held().into_iter().for_each(|held| held.set(self.commits.wrapping_add(1)));
+        fence(Ordering::SeqCst);
+        ranks.watch(mine, mine.get(), &mut || Ok(self.pace.is_quiet()))
+    }
+
+    /// All ranks are in a commit, and nothing is under way.
+    pub fn next(&mut self) {
+        self.commits = self.commits.wrapping_add(1);
     }
 
     /// Begins to write what was added to the window since `mark`, as far as its pieces are of at least `least` bytes, or short
@@ -206,12 +260,13 @@ impl Ahead {
         (config, facts): (&Config, &StorageFacts),
     ) {
         let (mut pieces, mut mark) = (Vec::new(), mark);
+        let file = (storage, self.commits);
         for (place, write) in window.writes_since(mark) {
             if !write.runs.is_empty() && write.runs.iter().all(|run| run.len() >= least) {
                 self.group = None;
-                straight(storage, place, &write, &mut pieces);
+                straight(file, place, &write, &mut pieces);
             } else if let Some(group) = self.gather(mark, place, &write, least) {
-                packed(storage, window, &group, (config, facts), &mut pieces);
+                packed(file, window, &group, (config, facts), &mut pieces);
             }
             mark = mark.next(&write);
         }
@@ -270,7 +325,12 @@ impl Ahead {
 }
 
 /// The steps in which long pieces are written.
-fn straight(storage: &Arc<dyn Storage>, place: u64, write: &Waiting<'_>, pieces: &mut Vec<Piece>) {
+fn straight(
+    (storage, commits): (&Arc<dyn Storage>, u32),
+    place: u64,
+    write: &Waiting<'_>,
+    pieces: &mut Vec<Piece>,
+) {
     let mut at = 0;
     for block in write.runs.iter().flat_map(|run| run.blocks()) {
         let bytes = &write.bytes[at..at + block.len as usize];
@@ -281,6 +341,7 @@ fn straight(storage: &Arc<dyn Storage>, place: u64, write: &Waiting<'_>, pieces:
                 storage: Arc::clone(storage),
                 what: What::Straight { file: block.file + offset, part },
                 epoch: called(write.epoch),
+                commits,
             });
         }
         at += block.len as usize;
@@ -289,7 +350,7 @@ fn straight(storage: &Arc<dyn Storage>, place: u64, write: &Waiting<'_>, pieces:
 
 /// The steps in which a group is written, if it is one piece of the file indeed.
 fn packed(
-    storage: &Arc<dyn Storage>,
+    (storage, commits): (&Arc<dyn Storage>, u32),
     window: &Window,
     group: &Group,
     (config, facts): (&Config, &StorageFacts),
@@ -315,6 +376,7 @@ fn packed(
         storage: Arc::clone(storage),
         what: What::Packed { packing: Arc::clone(&packing), window: number, part },
         epoch,
+        commits,
     }));
 }
 
@@ -386,10 +448,16 @@ impl Shared {
                 break;
             }
             let Some(piece) = desk.todo.pop_front() else { break };
+            if !pace.begin(piece.commits) {
+                desk.todo.clear();
+                self.changed.notify_all();
+                break;
+            }
             desk.busy = true;
             drop(desk);
             // SAFETY: `Ahead::stop` waits while the thread is busy.
             let stored = contain(|| Ok(unsafe { piece.write(room) })).unwrap_or_default();
+            pace.end();
             // The last to hold the file must not be this thread, whenever it gets to it.
             drop(piece);
             desk = lock(&self.desk);

@@ -12,7 +12,7 @@ use super::provoke;
 use super::reason::Reason;
 use super::record::{About, Record};
 use super::stream::Scratch;
-use super::work::{EVERYBODY, Read, Taken, With, Work, Write, filled};
+use super::work::{EVERYBODY, READING_ROOM_MIN, Read, Taken, With, Work, Write, filled};
 use crate::state::State;
 use sago_core::config::Mode;
 use sago_core::declare::{Declaration, Direction};
@@ -220,8 +220,9 @@ impl CapturedFile {
             (rounds, work.estimate) = (most_rounds, most);
         }
         if carry_out {
+            let taken = self.carry_out(work, With::Everybody { rounds }, writes)?;
             work.estimate = 0;
-            return self.carry_out(work, With::Everybody { rounds }, writes);
+            return Ok(taken);
         }
         self.keep(work, EVERYBODY, writes)
     }
@@ -267,6 +268,9 @@ impl CapturedFile {
     fn keep(&self, work: &mut Work, with: With, writes: &mut [Write<'_>]) -> Result<Taken, Error> {
         let bytes: u64 = writes.iter().map(|write| write.bytes.left()).sum();
         if bytes > work.crew.window.room() {
+            if with != With::Nobody {
+                self.checked(work, With::Nobody, Work::await_others)?;
+            }
             return self.carry_out(work, With::Nobody, writes);
         }
         Ok(self.capturing(work, |work| work.keep(writes, with)))
@@ -296,8 +300,8 @@ impl CapturedFile {
         };
         if *most > 0 {
             let ballot = Ballot(std::array::from_fn(|number| ballot[number]));
-            work.estimate = 0;
             self.commit(work, EVERYBODY, |work| work.commit_together(ready, ballot, &[]))?;
+            work.estimate = 0;
         }
         Ok(std::array::from_fn(|question| answers[question] > 0))
     }
@@ -314,13 +318,41 @@ impl CapturedFile {
         self.carry_out(work, With::Nobody, &mut []).map(|_| ())
     }
 
-    /// Waits until all ranks have made the collective call that this one is in, where that can be known.
-    pub fn await_others(&self) -> Result<(), Error> {
+    /// Lets this rank read what waits on it. It stays in the window, too: other ranks may hold earlier writes of the same bytes,
+    /// and the next commit of all must know which of them count.
+    pub fn show(&self) -> Result<(), Error> {
+        if self.is_closed() {
+            return Ok(());
+        }
+        let work = &mut *self.work()?;
+        if work.crew.window.len() > work.crew.window.shown() {
+            self.checked(work, With::Nobody, Work::show)?;
+        }
+        Ok(())
+    }
+
+    /// Before HDF5 does this rank's part of a write by itself.
+    pub fn make_way(&self, collective: bool) -> Result<(), Error> {
         let work = &mut *self.work()?;
         self.checked(work, With::Nobody, |work| {
-            let ahead = work.crew.ahead.as_ref();
-            ahead.map_or(Ok(()), |ahead| ahead.wait(&work.crew.ranks, work.epoch))
+            if collective {
+                work.await_others()?;
+            }
+            work.hold()
         })
+    }
+
+    /// Whether so many bytes still fit into the window.
+    pub fn has_room_for(&self, runs: &[Run]) -> bool {
+        let bytes = runs.iter().map(|run| run.bytes()).sum::<u64>();
+        self.mode == Mode::Window && self.work().is_ok_and(|work| bytes <= work.crew.window.room())
+    }
+
+    /// HDF5 has written these for this rank, after [`CapturedFile::show`].
+    pub fn take_back(&self, runs: &[Run], collective: bool) {
+        if let Ok(mut work) = self.work() {
+            work.take_back(runs, collective);
+        }
     }
 
     /// Waits for all ranks. Collective.
@@ -333,7 +365,7 @@ impl CapturedFile {
 
     /// An independent read, if it is of many small pieces in the file or in memory: `None` leaves it to HDF5.
     pub fn read_alone(&self, reads: &mut [Read<'_>]) -> Result<Option<Taken>, Error> {
-        self.settle_alone()?;
+        self.show()?;
         let work = &mut *self.work()?;
         // HDF5 makes a call for each piece that is one in the file and in memory.
         let way = work.way_alone(reads);
@@ -341,7 +373,7 @@ impl CapturedFile {
             Way::Blocks { .. } => true,
             Way::Pieces { long } => long && reads.iter().any(|read| read.direct.is_none()),
         };
-        if !helps || !work.may_read_alone() {
+        if !helps || !work.may_read_alone() || work.crew.window.room() < READING_ROOM_MIN {
             return Ok(None);
         }
         let read = work.read_alone(reads, way).map(Some);
@@ -544,7 +576,7 @@ impl CapturedFile {
                     work.crew.ranks.allreduce(Reduce::Max, &mut votes)?;
                     work.commit_together(ready, Ballot(votes), &lent)
                 }
-                With::Nobody => work.commit_alone(&lent),
+                With::Nobody => work.commit_alone(&lent, false),
             })?;
             round += 1;
             let left = writes.iter().any(|write| write.lent.is_none() && write.bytes.left() > 0);

@@ -30,7 +30,7 @@ pub use dataset::Dataset;
 pub use file::{CapturedFile, Handle};
 pub use open::Request;
 pub use reason::Reason;
-pub use transfer::{Call, Route, read, write};
+pub use transfer::{Call, read, write};
 
 use crate::below::{Below, Role, Wrapper};
 use crate::state::State;
@@ -329,8 +329,11 @@ unsafe fn name_of(below: &Below, object: *mut c_void, origin: Origin, together: 
     (code >= 0 && !name.is_empty()).then_some(name)
 }
 
-/// Whether an optional operation on a dataset moves raw data past us.
-pub fn moves_chunks(operation: c_int) -> bool {
-    let operation = operation as u32;
-    operation == H5VL_NATIVE_DATASET_CHUNK_READ || operation == H5VL_NATIVE_DATASET_CHUNK_WRITE
+/// Before an optional operation on a dataset, if it moves raw data past us: by this rank alone.
+pub fn before_optional(dataset: &Dataset, operation: c_int) -> Result<(), Error> {
+    match operation as u32 {
+        H5VL_NATIVE_DATASET_CHUNK_READ => dataset.file.show(),
+        H5VL_NATIVE_DATASET_CHUNK_WRITE => dataset.file.settle_alone(),
+        _ => Ok(()),
+    }
 }

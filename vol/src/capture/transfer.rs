@@ -38,10 +38,22 @@ pub enum Route {
     /// It is done.
     Done,
     /// As it is to the connector below.
-    Native,
-    /// To the connector below, by this rank independently of the others: see [`Call::alone`]. Afterwards all ranks of a file
-    /// meet, if it is named.
-    Alone(Option<Arc<CapturedFile>>),
+    Native(Afterwards),
+    /// To the connector below, by this rank independently of the others.
+    Alone(Afterwards),
+}
+
+/// What follows a call of the connector below.
+pub enum Afterwards {
+    Nothing,
+    /// All ranks of the file meet.
+    Meet(Arc<CapturedFile>),
+    /// The file takes what was written back into the window.
+    TakeBack {
+        file: Arc<CapturedFile>,
+        runs: Vec<Run>,
+        collective: bool,
+    },
 }
 
 /// Data spaces that are no identifiers.
@@ -56,7 +68,9 @@ const MANY: u64 = 64;
 /// The arrays of `call` are as long as each other and hold what HDF5 passes to a write.
 pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     // SAFETY: the caller's promise.
-    let Some(targets) = (unsafe { Targets::of(call, true) }) else { return Ok(Route::Native) };
+    let Some(targets) = (unsafe { Targets::of(call, true) }) else {
+        return Ok(Route::Native(Afterwards::Nothing));
+    };
     let collective = call.is_collective();
     let facts = match targets.facts() {
         Ok(_) if !targets.file.writable => Err(Reason::ReadOnly),
@@ -66,14 +80,14 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     let facts = match facts {
         Ok(facts) => facts,
         Err(reason) => {
-            targets.settle_before(collective)?;
+            targets.settle_before(collective, CapturedFile::settle_alone)?;
             if collective {
                 targets.file.leave_to_hdf5();
             }
             State::of(call.library).passed(reason);
             // SAFETY: the caller's promise.
             unsafe { targets.note(call, Direction::Write, collective, Err(reason)) };
-            return Ok(Route::Native);
+            return Ok(Route::Native(Afterwards::Nothing));
         }
     };
     let file = &targets.file;
@@ -94,7 +108,7 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
         State::of(call.library).passed(Reason::Sparse);
         // SAFETY: the caller's promise.
         unsafe { targets.note(call, Direction::Write, collective, Err(Reason::Sparse)) };
-        return Ok(Route::Native);
+        return Ok(Route::Native(Afterwards::Nothing));
     }
     let taken =
         if collective { file.write_together(&mut writes, total)? } else { file.write_alone(&mut writes)? };
@@ -110,15 +124,24 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
             return Ok(Route::Done);
         }
     };
+    drop(writes);
     // What this rank wrote before must be in the file before what HDF5 writes now.
-    file.settle_alone()?;
-    if collective {
-        file.await_others()?;
+    // SAFETY: the caller's promise.
+    let back = contained(|| unsafe { call.file_runs(&facts) }).ok().filter(|runs| file.has_room_for(runs));
+    if back.is_some() {
+        file.show()?
+    } else {
+        file.settle_alone()?
     }
+    file.make_way(collective)?;
     State::of(call.library).passed(reason);
     // SAFETY: the caller's promise.
     unsafe { targets.note(call, Direction::Write, collective, Err(reason)) };
-    Ok(if collective { Route::Alone(None) } else { Route::Native })
+    let afterwards = match back {
+        Some(runs) => Afterwards::TakeBack { file: Arc::clone(file), runs, collective },
+        None => Afterwards::Nothing,
+    };
+    Ok(if collective { Route::Alone(afterwards) } else { Route::Native(afterwards) })
 }
 
 /// # Safety
@@ -126,22 +149,24 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
 pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     let collective = call.is_collective();
     // SAFETY: the caller's promise.
-    let Some(targets) = (unsafe { Targets::of(call, collective) }) else { return Ok(Route::Native) };
+    let Some(targets) = (unsafe { Targets::of(call, collective) }) else {
+        return Ok(Route::Native(Afterwards::Nothing));
+    };
     let facts = match targets.facts() {
         Ok(facts) => facts,
         Err(reason) => {
-            targets.settle_before(collective)?;
+            targets.settle_before(collective, CapturedFile::show)?;
             // SAFETY: the caller's promise.
             unsafe { targets.pass_read(call, collective, reason) };
-            return Ok(Route::Native);
+            return Ok(Route::Native(Afterwards::Nothing));
         }
     };
     let file = &targets.file;
     if !collective && !call.selects_many() {
-        targets.settle_before(collective)?;
+        file.show()?;
         // SAFETY: the caller's promise.
         unsafe { targets.pass_read(call, collective, Reason::IndependentRead) };
-        return Ok(Route::Native);
+        return Ok(Route::Native(Afterwards::Nothing));
     }
     // SAFETY: the caller's promise.
     let prepared = contained(|| unsafe {
@@ -163,7 +188,7 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     } else {
         // SAFETY: the caller's promise.
         unsafe { targets.pass_read(call, collective, Reason::IndependentRead) };
-        return Ok(Route::Native);
+        return Ok(Route::Native(Afterwards::Nothing));
     };
     let reason = match (&prepared, taken) {
         (Err(reason), _) => *reason,
@@ -181,9 +206,9 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     // SAFETY: the caller's promise.
     unsafe { targets.pass_read(call, collective, reason) };
     if !collective {
-        return Ok(Route::Native);
+        return Ok(Route::Native(Afterwards::Nothing));
     }
-    Ok(Route::Alone(some_left.then(|| Arc::clone(file))))
+    Ok(Route::Alone(if some_left { Afterwards::Meet(Arc::clone(file)) } else { Afterwards::Nothing }))
 }
 
 /// This rank's part, or why HDF5 must do it: also after a panic, since the others count on us in what follows.
@@ -287,8 +312,12 @@ impl Targets {
     }
 
     /// Before HDF5 touches the datasets: what waits must be in the file. Of all ranks if the call is collective, else of
-    /// this rank.
-    fn settle_before(&self, collective: bool) -> Result<(), Error> {
+    /// this rank, which does it by `alone`.
+    fn settle_before(
+        &self,
+        collective: bool,
+        alone: fn(&CapturedFile) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         if self.file.refusal() == Some(Reason::Closed) {
             return Ok(());
         }
@@ -297,10 +326,8 @@ impl Targets {
         match (collective, elsewhere) {
             (true, true) => super::settle_all(&self.file),
             (true, false) => self.file.settle(),
-            (false, true) => {
-                State::of(self.file.library).files().iter().try_for_each(|file| file.settle_alone())
-            }
-            (false, false) => self.file.settle_alone(),
+            (false, true) => State::of(self.file.library).files().iter().try_for_each(|file| alone(file)),
+            (false, false) => alone(&self.file),
         }
     }
 }
@@ -375,6 +402,24 @@ impl Call<'_> {
         }
         // SAFETY: the caller's promise.
         facts.iter().enumerate().map(|(i, facts)| unsafe { self.prepare_one(i, facts, &parts) }).collect()
+    }
+
+    /// All elements that a write goes to, if it writes all of each: records may be written in part.
+    ///
+    /// # Safety
+    /// As for [`Call::prepare`].
+    unsafe fn file_runs(&self, facts: &[Ref<'_, Facts>]) -> Result<Vec<Run>, Reason> {
+        let whole = |kind: &Kind, _| {
+            let whole = Part { offset: 0, len: kind.bytes() as u64, change: Change::None };
+            kind.is_scalar().then(|| vec![whole])
+        };
+        let mut all = Vec::new();
+        for (i, facts) in facts.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            let one = unsafe { self.prepare_one(i, facts, whole) }?;
+            all.extend(one.parts.into_iter().flat_map(|(_, runs)| runs));
+        }
+        Ok(all)
     }
 
     unsafe fn prepare_one(
@@ -453,21 +498,37 @@ impl Call<'_> {
         code < 0 || !transform.is_null()
     }
 
-    /// Runs `work` while the program's transfer list says independent. HDF5 keeps hold of the list that the connector
+    /// Goes on as `route` says; `native` calls the connector below.
+    pub fn follow(&self, route: Route, native: impl FnOnce() -> herr_t) -> Result<herr_t, Error> {
+        let (result, afterwards) = match route {
+            Route::Done => return Ok(0),
+            Route::Native(afterwards) => (Ok(native()), afterwards),
+            Route::Alone(afterwards) => (self.alone(native), afterwards),
+        };
+        let met = match afterwards {
+            Afterwards::Nothing => Ok(()),
+            Afterwards::Meet(file) => file.meet(),
+            Afterwards::TakeBack { file, runs, collective } => {
+                file.take_back(&runs, collective);
+                Ok(())
+            }
+        };
+        match result {
+            Ok(code) if code >= 0 => met.map(|()| code),
+            failed => failed,
+        }
+    }
+
+    /// Runs `native` while the program's transfer list says independent. HDF5 keeps hold of the list that the connector
     /// below is given until the program's call returns, so it must be the program's own.
-    pub fn alone(
-        &self,
-        then_meet: Option<Arc<CapturedFile>>,
-        work: impl FnOnce() -> herr_t,
-    ) -> Result<herr_t, Error> {
+    fn alone(&self, native: impl FnOnce() -> herr_t) -> Result<herr_t, Error> {
         let set = self.parallel()?.H5Pset_dxpl_mpio;
         // SAFETY: the program's list, which says collective.
         let independent = unsafe { set(self.dxpl, H5FD_mpio_xfer_t_H5FD_MPIO_INDEPENDENT) } >= 0;
-        let code = if independent { work() } else { -1 };
+        let code = if independent { native() } else { -1 };
         // SAFETY: as above.
         error::preserve(self.library, || unsafe { set(self.dxpl, H5FD_mpio_xfer_t_H5FD_MPIO_COLLECTIVE) });
-        let met = then_meet.map_or(Ok(()), |file| file.meet());
-        if code < 0 { Ok(code) } else { met.map(|()| code) }
+        Ok(code)
     }
 
     /// What HDF5 would leave in the transfer list for programs to look at.

@@ -12,6 +12,8 @@ pub struct Window {
     len: usize,
     runs: Vec<Run>,
     writes: Vec<Entry>,
+    /// What is before is in the file, and stays here for its order among the writes of others.
+    shown: Mark,
 }
 
 /// One write: where its bytes and runs end, and its epoch.
@@ -31,7 +33,7 @@ pub struct Waiting<'w> {
     pub epoch: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Mark {
     len: usize,
     runs: usize,
@@ -48,7 +50,7 @@ impl Mark {
 
 impl Window {
     pub fn new(region: Region) -> Self {
-        Self { region, len: 0, runs: Vec::new(), writes: Vec::new() }
+        Self { region, len: 0, runs: Vec::new(), writes: Vec::new(), shown: Mark::default() }
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -90,6 +92,21 @@ impl Window {
         Mark { len: self.len, runs: self.runs.len(), writes: self.writes.len() }
     }
 
+    /// All of it is in the file now.
+    pub fn show(&mut self) {
+        self.shown = self.mark();
+    }
+
+    /// How many bytes are in the file.
+    pub fn shown(&self) -> u64 {
+        self.shown.len as u64
+    }
+
+    /// What is not in the file.
+    pub fn hidden(&self) -> impl Iterator<Item = Waiting<'_>> {
+        self.writes_since(self.shown).map(|(_, write)| write)
+    }
+
     /// Forgets what was added since.
     pub fn cut(&mut self, mark: Mark) {
         self.len = mark.len;
@@ -118,6 +135,7 @@ impl Window {
 
     pub fn clear(&mut self) {
         (self.len, self.runs, self.writes) = (0, Vec::new(), Vec::new());
+        self.shown = Mark::default();
     }
 }
 

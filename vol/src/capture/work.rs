@@ -67,7 +67,7 @@ pub enum Taken {
 }
 
 /// A window that is smaller has no room for blocks of the file.
-const READING_ROOM_MIN: u64 = 4 << 20;
+pub const READING_ROOM_MIN: u64 = 4 << 20;
 
 /// Pieces shorter than this, and shorter than a buffer, wait for the commit.
 const AHEAD_BYTES_MIN: u64 = 256 << 10;
@@ -149,6 +149,16 @@ impl Work {
         }
     }
 
+    /// Waits until all ranks have made the collective call that this one is in, where that can be known.
+    pub fn await_others(&mut self) -> Result<(), sago_mpi::Error> {
+        self.crew.ahead.as_ref().map_or(Ok(()), |ahead| ahead.wait(&self.crew.ranks, self.epoch))
+    }
+
+    /// Before this rank, or HDF5 for it, puts bytes into the file that others do not know of.
+    pub fn hold(&mut self) -> Result<(), sago_mpi::Error> {
+        self.crew.ahead.as_ref().map_or(Ok(()), |ahead| ahead.hold(&self.crew.ranks))
+    }
+
     /// Adds writes to the window, where there is room for them.
     pub fn keep(&mut self, writes: &mut [Write<'_>], with: With) -> Taken {
         let epoch = self.epoch + u64::from(with == With::Nobody);
@@ -204,6 +214,7 @@ impl Work {
         lent: &[(&[Run], &[u8])],
     ) -> Result<(), sago_exec::Error> {
         let stored = self.crew.ahead.as_mut().map_or(Vec::new(), Ahead::stop);
+        self.crew.ahead.iter_mut().for_each(Ahead::next);
         self.session(EVERYBODY)?;
         let Self { crew: Crew { ranks, together, window, compared, .. }, epoch, committed, .. } = self;
         let Some(session) = together else { return Err(sago_exec::Error::Garbled) };
@@ -211,42 +222,83 @@ impl Work {
             Ok(declared) => overlap::epochs(ranks, all, declared, compared),
             Err(_) => overlap::epochs(ranks, all, &nothing(), &mut None),
         };
+        // What all ranks must know alike, also if this one fails.
+        let independent = *epoch == std::mem::replace(committed, *epoch);
         let (declared, order) = match (declared, order) {
             (_, Err(lost @ sago_exec::Error::Ranks(_))) => return Err(lost),
-            (Err(error), _) | (_, Err(error)) => return Err(session.decline(&error.to_string())),
+            (Err(error), _) | (_, Err(error)) => {
+                *compared = None;
+                return Err(session.decline(&error.to_string()));
+            }
             (Ok(declared), Ok(order)) => (declared, order),
         };
-        session.set_independent(*epoch == std::mem::replace(committed, *epoch));
+        session.set_independent(independent);
         let writes = waiting(window, lent, *epoch);
         if let Some(epochs) = order {
             for epoch in epochs {
                 let some = || writes.iter().filter(|write| write.epoch == epoch);
-                session.commit(declare(some()), &Lent::new(some().map(|write| write.bytes)))?;
+                match contain(|| Ok(declare(some()))) {
+                    Ok(declared) => session.commit(declared, &Lent::new(some().map(|write| write.bytes)))?,
+                    Err(error) => return Err(session.decline(&error.to_string())),
+                }
             }
             return Ok(());
         }
         self.ahead_bytes += stored.iter().map(|range| range.end - range.start).sum::<u64>();
+        let shown = (window.shown() > 0).then(|| 0..window.shown());
+        let stored = shown.into_iter().chain(stored).collect();
         let memory = Lent::new(writes.iter().map(|write| write.bytes)).except(stored);
         session.commit(declared, &memory)
     }
 
-    /// Carries out the window and what is lent without the others.
-    pub fn commit_alone(&mut self, lent: &[(&[Run], &[u8])]) -> Result<(), sago_exec::Error> {
+    /// Carries out what is not in the file yet and what is lent without the others. `again`: also what has gone ahead, since
+    /// older bytes of others may have followed it.
+    pub fn commit_alone(&mut self, lent: &[(&[Run], &[u8])], again: bool) -> Result<(), sago_exec::Error> {
         let stored = self.crew.ahead.as_mut().map_or(Vec::new(), Ahead::stop);
         if let Some(ahead) = &self.crew.ahead {
             // As without Sago, no byte of a collective write is in the file before all ranks have called it.
-            let called =
-                self.crew.window.writes().map(|write| write.epoch).filter(|epoch| epoch % 2 == 0).max();
+            let hidden = self.crew.window.hidden().map(|write| write.epoch);
+            let called = hidden.filter(|epoch| epoch % 2 == 0).max();
             called.map_or(Ok(()), |epoch| ahead.wait(&self.crew.ranks, epoch))?;
         }
+        self.hold()?;
         self.session(With::Nobody)?;
         let Self { crew: Crew { alone, window, .. }, epoch, .. } = self;
         let Some(session) = alone else { return Err(sago_exec::Error::Garbled) };
-        let writes = waiting(window, lent, *epoch);
+        let lent = lent.iter().map(|&(runs, bytes)| Waiting { runs, bytes, epoch: *epoch });
+        let writes: Vec<Waiting<'_>> = window.hidden().chain(lent).collect();
         let declared = contain(|| Ok(declare(writes.iter())))?;
+        let memory = Lent::new(writes.iter().map(|write| write.bytes));
+        if again {
+            return session.commit(declared, &memory);
+        }
         self.ahead_bytes += stored.iter().map(|range| range.end - range.start).sum::<u64>();
-        let memory = Lent::new(writes.iter().map(|write| write.bytes)).except(stored);
-        session.commit(declared, &memory)
+        let shown = window.shown();
+        let stored = stored.into_iter().map(|range| range.start - shown..range.end - shown).collect();
+        session.commit(declared, &memory.except(stored))
+    }
+
+    /// Puts what waits into the file, and keeps it for the commit of all.
+    pub fn show(&mut self) -> Result<(), sago_exec::Error> {
+        self.commit_alone(&[], true)?;
+        self.crew.window.show();
+        Ok(())
+    }
+
+    /// Takes what HDF5 has written for this rank, after [`Work::show`], into the window: for the sake of its order among writes of
+    /// other ranks.
+    pub fn take_back(&mut self, runs: &[Run], collective: bool) {
+        let Self { crew: Crew { window, .. }, storage, epoch, .. } = self;
+        let bytes = runs.iter().map(|run| run.bytes()).sum::<u64>();
+        let mut shelf = Shelf::new(&**storage, Way::Pieces { long: true }, &mut []);
+        let read = contain(|| Ok(shelf.read(runs, window.spare(bytes)).is_ok()));
+        if read.unwrap_or(false) {
+            window.push(runs, bytes, *epoch + u64::from(!collective));
+            window.show();
+        } else {
+            // Nothing of it must follow what HDF5 has written.
+            self.give_up();
+        }
     }
 
     /// Forgets what waits.

@@ -274,6 +274,7 @@ enum { TRANSFORMED_BY = 7 };
 
 void  draw_layouts(Random *r, Transfer *t, unsigned ranks, bool collective);
 void  plan_write(Random *r, Transfer *t, unsigned ranks, bool collective, bool *sync);
+void  plan_over(Random *r, Transfer *t, bool one);
 void  transfer_free(Transfer *t);
 Side  side_draw(Random *r, const Transfer *t, hid_t dxpl);
 void  side_free(Side *side);
@@ -283,6 +284,7 @@ hid_t any_handle(Random *r, const Set *set);
 int   draw_sets(Random *r, File *file, int want, bool (*allowed)(const Set *), Set **sets, hid_t *handles);
 
 void op_write(Random *r, File *file);
+void op_overwrite(Random *r, File *file);
 void op_refused(Random *r, File *file);
 void op_read(Random *r, File *file);
 void write_set(Random *r, Set *set, hid_t handle);     /* by whatever ranks, in whatever way */

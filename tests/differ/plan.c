@@ -132,6 +132,19 @@ void plan_write(Random *r, Transfer *t, unsigned ranks, bool collective, bool *s
     draw_layouts(r, t, ranks, collective);
 }
 
+/* One rank has all elements, or all ranks have parts; whoever wrote them before, by collective calls. */
+void plan_over(Random *r, Transfer *t, bool one)
+{
+    unsigned ranks = t->set->home->members;
+    Plan     p     = draw_plan(r, t->set, ranks);
+    p.pattern      = one ? ONE : p.pattern == CHANCE || p.pattern == SAME ? BLOCKS : p.pattern;
+    for (int q = 0; q < nranks; q++)
+        if (ranks >> q & 1)
+            t->part[q] = part_of(&p, t->set, ranks, q, 0);
+    say("  %s: %s", t->set->path, names[p.pattern]);
+    draw_layouts(r, t, ranks, true);
+}
+
 static Style draw_style(Random *r, const Set *set)
 {
     const Type *type = set->type;

@@ -58,8 +58,10 @@ static void step(Random *r)
         op_file_new(r);
     else if (what < 16)
         op_create(r, file);
-    else if (what < 42)
+    else if (what < 38)
         op_write(r, file);
+    else if (what < 42)
+        op_overwrite(r, file);
     else if (what < 57)
         op_read(r, file);
     else if (what < 62)

@@ -156,6 +156,50 @@ void op_write(Random *r, File *file)
         write_together(r, sets, handles, count);
 }
 
+static void write_over(Random *r, Set *set, hid_t handle, bool one)
+{
+    File    *file = set->home;
+    Transfer t    = {.set = set, .handle = handle};
+    program.op++;
+    plan_over(r, &t, one);
+    hid_t  dxpl = transfer_list(r, true);
+    Random mine = seeded(next(r), (uint64_t)rank);
+    if (file->member)
+        call_write(&mine, &t, 1, dxpl);
+    remember(&t, file->members);
+    transfer_free(&t);
+    H5Pclose(dxpl);
+}
+
+static void flush_and_meet(File *file, hid_t handle)
+{
+    if (file->member) {
+        OK(H5Fflush(handle, H5F_SCOPE_LOCAL));
+        barrier(file);
+    }
+    file_synced(file);
+}
+
+/* One rank writes all of a dataset, then all ranks write parts of it, collectively and without a flush between: the later call
+ * counts, also if some look at their parts at once. */
+void op_overwrite(Random *r, File *file)
+{
+    Set *set = any_set(r, file, true);
+    if (!set || !can_be_written(set) || !set_plain(set) || !type_is_numeric(set->type) || file->atomic)
+        return;
+    hid_t handle = any_handle(r, set);
+    now("one rank writes all of %s, then all their parts", set->path);
+    cover("overwrite");
+    flush_and_meet(file, handle);
+    write_over(r, set, handle, true);
+    write_over(r, set, handle, false);
+    if (chance(r, 30))
+        write_over(r, set, handle, false);
+    if (chance(r, 70))
+        read_set(r, set, handle);
+    flush_and_meet(file, handle);
+}
+
 /* Calls that HDF5 refuses: no byte of them may arrive. */
 void op_refused(Random *r, File *file)
 {

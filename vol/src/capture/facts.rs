@@ -11,6 +11,7 @@ use sago_hdf5::space::{self, Space};
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, Library};
 use std::ffi::{c_int, c_uint, c_void};
+use std::ops::Range;
 
 /// Of a dataset that can be captured. The same on all ranks.
 #[derive(Debug)]
@@ -94,6 +95,14 @@ impl Facts {
 
     pub fn is_chunked(&self) -> bool {
         matches!(self.place, Place::Chunks(_))
+    }
+
+    /// Where all elements are, if they are in one place.
+    pub fn range(&self) -> Option<Range<u64>> {
+        match self.place {
+            Place::At(start) => Some(start..start + self.bytes),
+            Place::Chunks(_) => None,
+        }
     }
 
     pub fn points(&self) -> u64 {

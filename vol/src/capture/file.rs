@@ -6,6 +6,7 @@
 
 use super::crew::Crew;
 use super::dataset::Dataset;
+use super::facts::Facts;
 use super::overlap::Ballot;
 use super::progress::Watched;
 use super::provoke;
@@ -202,8 +203,14 @@ impl CapturedFile {
     }
 
     /// A collective write: kept in the window, or carried out. `dataset_bytes` is the size of the datasets, which all
-    /// ranks know. A rank whose part HDF5 must write itself takes part with nothing.
-    pub fn write_together(&self, writes: &mut [Write<'_>], dataset_bytes: u64) -> Result<Taken, Error> {
+    /// ranks know. A rank whose part HDF5 must write itself takes part with nothing but the length of that part, which will come
+    /// back into the window.
+    pub fn write_together(
+        &self,
+        writes: &mut [Write<'_>],
+        left_bytes: u64,
+        dataset_bytes: u64,
+    ) -> Result<Taken, Error> {
         let work = &mut *self.work()?;
         let mut rounds = 1;
         let mut carry_out = self.mode == Mode::Immediate;
@@ -212,7 +219,7 @@ impl CapturedFile {
         self.clear(work)?;
         if work.estimate > work.crew.window.capacity() {
             // No rank may exceed its window; whether one would, only the ranks together know.
-            let bytes: u64 = writes.iter().map(|write| write.bytes.left()).sum();
+            let bytes = left_bytes + writes.iter().map(|write| write.bytes.left()).sum::<u64>();
             let mut votes = [work.crew.window.len() + bytes, work.rounds(writes)];
             self.checked(work, EVERYBODY, |work| work.crew.ranks.allreduce(Reduce::Max, &mut votes))?;
             let [most, most_rounds] = votes;
@@ -331,24 +338,30 @@ impl CapturedFile {
         Ok(())
     }
 
-    /// Before HDF5 does this rank's part of a write by itself.
-    pub fn make_way(&self, collective: bool) -> Result<(), Error> {
+    /// Before HDF5 does this rank's part of a write by itself, to these runs if they are known; whether the file can take them
+    /// back afterwards.
+    pub fn make_way(&self, collective: bool, runs: Option<&[Run]>) -> Result<bool, Error> {
         let work = &mut *self.work()?;
+        let window = &mut work.crew.window;
+        let bytes = runs.map(|runs| runs.iter().map(|run| run.bytes()).sum::<u64>());
+        let fits = self.mode == Mode::Window && bytes.is_some_and(|bytes| bytes <= window.room());
+        // What this rank wrote before must be in the file before what HDF5 writes now.
+        let touched = runs.is_none_or(|runs| runs.iter().any(|run| window.touches(run.offset(), run.end())));
+        if !fits && !window.is_empty() {
+            self.carry_out(work, With::Nobody, &mut [])?;
+        } else if touched && window.len() > window.shown() {
+            self.checked(work, With::Nobody, Work::show)?;
+        }
         self.checked(work, With::Nobody, |work| {
             if collective {
                 work.await_others()?;
             }
             work.hold()
-        })
+        })?;
+        Ok(fits)
     }
 
-    /// Whether so many bytes still fit into the window.
-    pub fn has_room_for(&self, runs: &[Run]) -> bool {
-        let bytes = runs.iter().map(|run| run.bytes()).sum::<u64>();
-        self.mode == Mode::Window && self.work().is_ok_and(|work| bytes <= work.crew.window.room())
-    }
-
-    /// HDF5 has written these for this rank, after [`CapturedFile::show`].
+    /// HDF5 has written these for this rank.
     pub fn take_back(&self, runs: &[Run], collective: bool) {
         if let Ok(mut work) = self.work() {
             work.take_back(runs, collective);
@@ -363,10 +376,21 @@ impl CapturedFile {
         self.checked(&mut *self.work()?, EVERYBODY, |work| work.crew.ranks.barrier())
     }
 
-    /// An independent read, if it is of many small pieces in the file or in memory: `None` leaves it to HDF5.
+    /// Whether anything of a dataset waits on this rank, as far as that shows at once.
+    pub fn may_wait_for(&self, facts: &Facts) -> bool {
+        let Ok(mut work) = self.work() else { return false };
+        let window = &mut work.crew.window;
+        !window.is_empty() && facts.range().is_none_or(|range| window.touches(range.start, range.end))
+    }
+
+    /// An independent read, if it is of what waits on this rank, or of many small pieces in the file or in memory: `None` leaves
+    /// it to HDF5.
     pub fn read_alone(&self, reads: &mut [Read<'_>]) -> Result<Option<Taken>, Error> {
-        self.show()?;
         let work = &mut *self.work()?;
+        let named = |error| Error::Message(format!("{}: {error}", self.name));
+        if work.waits_for(reads) {
+            return work.read_over(reads).map(Some).map_err(named);
+        }
         // HDF5 makes a call for each piece that is one in the file and in memory.
         let way = work.way_alone(reads);
         let helps = match way {
@@ -376,8 +400,7 @@ impl CapturedFile {
         if !helps || !work.may_read_alone() || work.crew.window.room() < READING_ROOM_MIN {
             return Ok(None);
         }
-        let read = work.read_alone(reads, way).map(Some);
-        read.map_err(|error| Error::Message(format!("{}: {error}", self.name)))
+        work.read_alone(reads, way).map(Some).map_err(named)
     }
 
     /// A collective read: each rank by itself where that is cheap for all, else together. A rank whose part HDF5 must read

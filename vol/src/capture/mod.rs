@@ -14,6 +14,7 @@ mod facts;
 mod file;
 mod gather;
 mod hints;
+mod index;
 mod open;
 mod overlap;
 mod progress;

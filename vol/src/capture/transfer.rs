@@ -110,8 +110,20 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
         unsafe { targets.note(call, Direction::Write, collective, Err(Reason::Sparse)) };
         return Ok(Route::Native(Afterwards::Nothing));
     }
-    let taken =
-        if collective { file.write_together(&mut writes, total)? } else { file.write_alone(&mut writes)? };
+    // SAFETY: the caller's promise.
+    let runs = || contained(|| unsafe { call.file_runs(&facts) }).ok();
+    let mut left = if prepared.is_err() { runs() } else { None };
+    let taken = if collective {
+        let left_bytes = match (&prepared, &left) {
+            (Ok(_), _) => 0,
+            (Err(_), Some(runs)) => runs.iter().map(|run| run.bytes()).sum(),
+            // Who knows where: rather not while anything waits.
+            (Err(_), None) => u64::from(u32::MAX) << 20,
+        };
+        file.write_together(&mut writes, left_bytes, total)?
+    } else {
+        file.write_alone(&mut writes)?
+    };
     let reason = match (&prepared, taken) {
         (Err(reason), _) => *reason,
         (_, Taken::NotConverted) => Reason::Conversion,
@@ -125,19 +137,12 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
         }
     };
     drop(writes);
-    // What this rank wrote before must be in the file before what HDF5 writes now.
-    // SAFETY: the caller's promise.
-    let back = contained(|| unsafe { call.file_runs(&facts) }).ok().filter(|runs| file.has_room_for(runs));
-    if back.is_some() {
-        file.show()?
-    } else {
-        file.settle_alone()?
-    }
-    file.make_way(collective)?;
+    left = left.or_else(runs);
+    let left = if file.make_way(collective, left.as_deref())? { left } else { None };
     State::of(call.library).passed(reason);
     // SAFETY: the caller's promise.
     unsafe { targets.note(call, Direction::Write, collective, Err(reason)) };
-    let afterwards = match back {
+    let afterwards = match left {
         Some(runs) => Afterwards::TakeBack { file: Arc::clone(file), runs, collective },
         None => Afterwards::Nothing,
     };
@@ -162,8 +167,8 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
         }
     };
     let file = &targets.file;
-    if !collective && !call.selects_many() {
-        file.show()?;
+    let waiting = !collective && facts.iter().any(|facts| file.may_wait_for(facts));
+    if !collective && !call.selects_many() && !waiting {
         // SAFETY: the caller's promise.
         unsafe { targets.pass_read(call, collective, Reason::IndependentRead) };
         return Ok(Route::Native(Afterwards::Nothing));
@@ -180,6 +185,10 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
         Ok(prepared) => prepared.iter().flat_map(|one| one.reads(call)).collect(),
         Err(_) => Vec::new(),
     };
+    if !collective && prepared.is_err() {
+        // HDF5 will read it.
+        file.show()?;
+    }
     let (taken, some_left) = if collective {
         let total = facts.iter().map(|facts| facts.bytes).sum();
         file.read_together(&mut reads, prepared.is_err(), total)?
@@ -206,6 +215,7 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     // SAFETY: the caller's promise.
     unsafe { targets.pass_read(call, collective, reason) };
     if !collective {
+        file.show()?;
         return Ok(Route::Native(Afterwards::Nothing));
     }
     Ok(Route::Alone(if some_left { Afterwards::Meet(Arc::clone(file)) } else { Afterwards::Nothing }))

@@ -1,6 +1,7 @@
 //! Bytes that wait to be written, one after the other in memory that is reserved once and kept: pages that have been
 //! touched are used again, since touching new ones costs as much as copying.
 
+use super::index::Index;
 use sago_core::extent::Run;
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -14,6 +15,8 @@ pub struct Window {
     writes: Vec<Entry>,
     /// What is before is in the file, and stays here for its order among the writes of others.
     shown: Mark,
+    /// As far as it was needed.
+    index: Index,
 }
 
 /// One write: where its bytes and runs end, and its epoch.
@@ -50,7 +53,14 @@ impl Mark {
 
 impl Window {
     pub fn new(region: Region) -> Self {
-        Self { region, len: 0, runs: Vec::new(), writes: Vec::new(), shown: Mark::default() }
+        Self {
+            region,
+            len: 0,
+            runs: Vec::new(),
+            writes: Vec::new(),
+            shown: Mark::default(),
+            index: Index::default(),
+        }
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -107,8 +117,37 @@ impl Window {
         self.writes_since(self.shown).map(|(_, write)| write)
     }
 
+    /// How many writes there are.
+    pub fn count(&self) -> usize {
+        self.writes.len()
+    }
+
+    /// Whether any byte of `lo .. hi` of the file is here.
+    pub fn touches(&mut self, lo: u64, hi: u64) -> bool {
+        self.indexed(|_, index| index.touches(lo, hi))
+    }
+
+    /// Lays what is here over `bytes`, which have been read from these runs of the file.
+    pub fn lay_over(&mut self, runs: &[Run], bytes: &mut [u8]) {
+        self.indexed(|window, index| index.lay_over(window, runs, bytes));
+    }
+
+    fn indexed<T>(&mut self, look: impl FnOnce(&Self, &Index) -> T) -> T {
+        let mut index = std::mem::take(&mut self.index);
+        index.update(self);
+        let result = look(self, &index);
+        self.index = index;
+        result
+    }
+
+    #[cfg(test)]
+    pub fn index_parts(&self) -> usize {
+        self.index.parts()
+    }
+
     /// Forgets what was added since.
     pub fn cut(&mut self, mark: Mark) {
+        self.index.clear();
         self.len = mark.len;
         self.runs.truncate(mark.runs);
         self.writes.truncate(mark.writes);
@@ -124,7 +163,8 @@ impl Window {
         (mark.writes..self.writes.len()).map(|number| self.write(number))
     }
 
-    fn write(&self, number: usize) -> (u64, Waiting<'_>) {
+    /// One of them, and where in the window it begins.
+    pub fn write(&self, number: usize) -> (u64, Waiting<'_>) {
         let nothing = Entry { bytes_end: 0, runs_end: 0, epoch: 0 };
         let before = number.checked_sub(1).map_or(nothing, |before| self.writes[before]);
         let Entry { bytes_end, runs_end, epoch } = self.writes[number];
@@ -136,6 +176,7 @@ impl Window {
     pub fn clear(&mut self) {
         (self.len, self.runs, self.writes) = (0, Vec::new(), Vec::new());
         self.shown = Mark::default();
+        self.index.clear();
     }
 }
 

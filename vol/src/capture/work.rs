@@ -69,6 +69,9 @@ pub enum Taken {
 /// A window that is smaller has no room for blocks of the file.
 pub const READING_ROOM_MIN: u64 = 4 << 20;
 
+/// Bytes that are read at once where they do not pass through the window.
+const STAGING_BYTES: usize = 1 << 20;
+
 /// Pieces shorter than this, and shorter than a buffer, wait for the commit.
 const AHEAD_BYTES_MIN: u64 = 256 << 10;
 
@@ -285,19 +288,18 @@ impl Work {
         Ok(())
     }
 
-    /// Takes what HDF5 has written for this rank, after [`Work::show`], into the window: for the sake of its order among writes of
-    /// other ranks.
+    /// Takes what HDF5 has written for this rank into the window: for the sake of its order among the writes of this and other
+    /// ranks.
     pub fn take_back(&mut self, runs: &[Run], collective: bool) {
         let Self { crew: Crew { window, .. }, storage, epoch, .. } = self;
         let bytes = runs.iter().map(|run| run.bytes()).sum::<u64>();
         let mut shelf = Shelf::new(&**storage, Way::Pieces { long: true }, &mut []);
         let read = contain(|| Ok(shelf.read(runs, window.spare(bytes)).is_ok()));
-        if read.unwrap_or(false) {
-            window.push(runs, bytes, *epoch + u64::from(!collective));
-            window.show();
-        } else {
-            // Nothing of it must follow what HDF5 has written.
-            self.give_up();
+        match read {
+            Ok(true) => window.push(runs, bytes, *epoch + u64::from(!collective)),
+            // All is in the file, and some of it would follow what HDF5 has written.
+            _ if window.len() == window.shown() => self.give_up(),
+            _ => {}
         }
     }
 
@@ -344,29 +346,36 @@ impl Work {
         let room = window.spare(window.room());
         let (staging, blocks) = room.split_at_mut(room.len() / 2);
         let mut shelf = Shelf::new(&**storage, way, blocks);
-        for read in reads {
-            if let Some(direct) = &mut read.direct {
-                shelf.read(read.runs, direct)?;
-                continue;
-            }
-            let mut places = Cursor::new(read.runs);
-            while read.bytes.left() > 0 {
-                let bytes = read.bytes.step(staging.len() as u64);
-                if bytes == 0 {
-                    // An element that is larger than all the room: HDF5 has more.
-                    return Ok(Taken::NotConverted);
-                }
-                let mut runs = Vec::new();
-                places.take_all(bytes, |run| runs.push(run));
-                let staged = &mut staging[..bytes as usize];
-                shelf.read(&runs, staged)?;
-                if !filled(|| read.bytes.put(staged, scratch)) {
-                    return Ok(Taken::NotConverted);
-                }
-            }
-        }
+        let taken = read_each(&mut shelf, reads, staging, scratch, |_, _| ())?;
         *reading += start.elapsed();
-        Ok(Taken::All)
+        Ok(taken)
+    }
+
+    /// Whether anything waits that these would read.
+    pub fn waits_for(&mut self, reads: &[Read<'_>]) -> bool {
+        let window = &mut self.crew.window;
+        reads.iter().any(|read| {
+            let lo = read.runs.iter().map(|run| run.offset()).min();
+            let hi = read.runs.iter().map(|run| run.end()).max();
+            lo.zip(hi).is_some_and(|(lo, hi)| window.touches(lo, hi))
+        })
+    }
+
+    /// The same where some of it waits: from the file, with what waits over it.
+    pub fn read_over(&mut self, reads: &mut [Read<'_>]) -> Result<Taken, sago_storage::Error> {
+        let start = Instant::now();
+        let Self { crew: Crew { window, .. }, scratch, storage, reading, .. } = self;
+        let way = Way::of(reads.iter().flat_map(|read| read.runs), STAGING_BYTES);
+        let blocks = if matches!(way, Way::Blocks { .. }) { STAGING_BYTES } else { 0 };
+        let staged = reads.iter().filter(|read| read.direct.is_none());
+        let most =
+            staged.map(|read| read.bytes.left().min(read.bytes.unit().max(STAGING_BYTES as u64))).max();
+        let (mut staging, mut blocks) = (vec![0; most.unwrap_or(0) as usize], vec![0; blocks]);
+        let mut shelf = Shelf::new(&**storage, way, &mut blocks);
+        let over = |runs: &[Run], bytes: &mut [u8]| window.lay_over(runs, bytes);
+        let taken = read_each(&mut shelf, reads, &mut staging, scratch, over)?;
+        *reading += start.elapsed();
+        Ok(taken)
     }
 
     /// How many fetches it takes until these are read.
@@ -385,6 +394,40 @@ impl Work {
         let lengths = lengths.map(|write| (write.bytes.left(), write.bytes.unit()));
         count_rounds(self.crew.window.room(), self.crew.window.capacity(), lengths)
     }
+}
+
+/// Reads all, by way of `staging` where HDF5 converts; `over` sees what has been read.
+fn read_each(
+    shelf: &mut Shelf<'_>,
+    reads: &mut [Read<'_>],
+    staging: &mut [u8],
+    scratch: &mut Scratch,
+    mut over: impl FnMut(&[Run], &mut [u8]),
+) -> Result<Taken, sago_storage::Error> {
+    for read in reads {
+        if let Some(direct) = &mut read.direct {
+            shelf.read(read.runs, direct)?;
+            over(read.runs, direct);
+            continue;
+        }
+        let mut places = Cursor::new(read.runs);
+        while read.bytes.left() > 0 {
+            let bytes = read.bytes.step(staging.len() as u64);
+            if bytes == 0 {
+                // An element that is larger than all the room: HDF5 has more.
+                return Ok(Taken::NotConverted);
+            }
+            let mut runs = Vec::new();
+            places.take_all(bytes, |run| runs.push(run));
+            let staged = &mut staging[..bytes as usize];
+            shelf.read(&runs, staged)?;
+            over(&runs, staged);
+            if !filled(|| read.bytes.put(staged, scratch)) {
+                return Ok(Taken::NotConverted);
+            }
+        }
+    }
+    Ok(Taken::All)
 }
 
 /// How many times a window is filled by streams of so many bytes in units of so many, one after the other.

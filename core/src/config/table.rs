@@ -43,7 +43,7 @@ pub const OPTIONS: &[OptionSpec] = &[
         name: "background",
         expects: "`on` or `off`",
         default: "on",
-        meaning: "whether long pieces in the window, which no other rank needs, are written while the program goes on",
+        meaning: "whether what is in the window and needs no exchange is written while the program goes on",
         example: "background=off",
         set: |config, value| set(&mut config.background, Background::parse(value)),
         get: |config| (config.background != Background::On).then(|| config.background.to_string()),

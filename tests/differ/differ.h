@@ -257,6 +257,7 @@ typedef struct {
     Set      *set;
     hid_t     handle;
     bool      same;                 /* all ranks write the same */
+    bool      open;                 /* the selection is not hidden in the transfer list */
     Selection part[RANKS_MAX];
     Layout    layout[RANKS_MAX];
     bool      transform[RANKS_MAX];

@@ -56,7 +56,7 @@ static void call_write(Random *r, Transfer *t, int count, hid_t dxpl)
     if (t[0].transform[rank])
         OK(H5Pset_data_transform(dxpl, TRANSFORM));
     for (int i = 0; i < count; i++) {
-        side[i] = side_draw(r, &t[i], count == 1 ? dxpl : H5P_DEFAULT);
+        side[i] = side_draw(r, &t[i], count == 1 && !t[i].open ? dxpl : H5P_DEFAULT);
         fill_buffer(&t[i], &side[i], rank);
         set[i]    = t[i].handle;
         type[i]   = t[i].layout[rank].type;
@@ -159,7 +159,7 @@ void op_write(Random *r, File *file)
 static void write_over(Random *r, Set *set, hid_t handle, bool one)
 {
     File    *file = set->home;
-    Transfer t    = {.set = set, .handle = handle};
+    Transfer t    = {.set = set, .handle = handle, .open = true};
     program.op++;
     plan_over(r, &t, one);
     hid_t  dxpl = transfer_list(r, true);

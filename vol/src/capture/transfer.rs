@@ -414,20 +414,32 @@ impl Call<'_> {
         facts.iter().enumerate().map(|(i, facts)| unsafe { self.prepare_one(i, facts, &parts) }).collect()
     }
 
-    /// All elements that a write goes to, if it writes all of each: records may be written in part.
+    /// All that a write changes in the file, whatever it comes from: if it writes all of each element. Of records it may be some
+    /// members only.
     ///
     /// # Safety
     /// As for [`Call::prepare`].
     unsafe fn file_runs(&self, facts: &[Ref<'_, Facts>]) -> Result<Vec<Run>, Reason> {
-        let whole = |kind: &Kind, _| {
-            let whole = Part { offset: 0, len: kind.bytes() as u64, change: Change::None };
-            kind.is_scalar().then(|| vec![whole])
-        };
         let mut all = Vec::new();
         for (i, facts) in facts.iter().enumerate() {
+            let space = match self.file_spaces[i] {
+                ALL => None,
+                BLOCK | PLIST => return Err(Reason::Selection),
+                space if facts.fits(self.library, space) && space::is_valid(self.library, space) => {
+                    Some(space)
+                }
+                _ => return Err(Reason::Selection),
+            };
             // SAFETY: the caller's promise.
-            let one = unsafe { self.prepare_one(i, facts, whole) }?;
-            all.extend(one.parts.into_iter().flat_map(|(_, runs)| runs));
+            let kind = unsafe {
+                let (object, below) = Wrapper::parts(self.wrappers[i]);
+                Facts::kind(&below, object, self.dxpl)?
+            };
+            if !kind.is_scalar() {
+                return Err(Reason::MemoryType);
+            }
+            let runs = facts.runs(self.library, space, 0, facts.element_bytes);
+            all.extend(runs.map_err(|_| Reason::Selection)?);
         }
         Ok(all)
     }
@@ -519,7 +531,10 @@ impl Call<'_> {
             Afterwards::Nothing => Ok(()),
             Afterwards::Meet(file) => file.meet(),
             Afterwards::TakeBack { file, runs, collective } => {
-                file.take_back(&runs, collective);
+                // What HDF5 has refused to write is as it was, and must not count as written now.
+                if matches!(result, Ok(code) if code >= 0) {
+                    file.take_back(&runs, collective);
+                }
                 Ok(())
             }
         };

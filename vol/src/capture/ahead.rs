@@ -5,8 +5,9 @@
 //! As without Sago, no byte of a collective write is in the file before all ranks have called it: the ranks of a node keep
 //! a counter in common memory, and a piece waits until all have come as far. So this is for ranks on one node.
 //!
-//! A rank that puts bytes into the file by itself, so that it or HDF5 can read them, holds all threads until the next commit of
-//! all: the bytes of an earlier call must not come after those of a later one.
+//! A rank that puts bytes into the file by itself, or lets HDF5 do so for it, holds all threads until the next commit of all: the
+//! bytes of an earlier call must not come after those of a later one. Such ranks take turns, so that each can read back what
+//! HDF5 wrote for it.
 //!
 //! Nothing depends on it. A piece stays in the window until the commit, and is written there if it was not written
 //! ahead, if that failed, or if its order among the writes of other ranks turns out to matter. The thread calls
@@ -59,7 +60,7 @@ struct Group {
 }
 
 /// For each rank the epoch of its last collective write, and whether its thread is writing; with the first rank also whose turn
-/// it is, and whether nothing may go ahead.
+/// it is, whether nothing may go ahead, and whether a rank is putting bytes into the file by itself.
 struct Pace {
     counters: Memory,
     rank: usize,
@@ -152,6 +153,17 @@ unsafe impl Send for Pace {}
 // SAFETY: as above.
 unsafe impl Sync for Pace {}
 
+/// As long as a rank has it, no other puts bytes into the file by itself.
+pub struct Alone(Option<Arc<Pace>>);
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        if let Some(lone) = self.0.as_ref().and_then(|pace| pace.lone()) {
+            lone.set(0);
+        }
+    }
+}
+
 impl Pace {
     fn counter(&self, rank: usize) -> Option<&Signal> {
         self.counters.signal(rank, 0).ok()
@@ -181,6 +193,10 @@ impl Pace {
     /// Since how many commits, plus one, a rank has put bytes into the file by itself.
     fn held(&self) -> Option<&Signal> {
         self.counters.signal(0, 3 * Signal::BYTES).ok()
+    }
+
+    fn lone(&self) -> Option<&Signal> {
+        self.counters.signal(0, 4 * Signal::BYTES).ok()
     }
 
     /// This rank's thread is about to write; whether it may.
@@ -214,7 +230,7 @@ impl Pace {
 impl Ahead {
     /// For ranks on one node. Collective.
     pub fn new(ranks: &dyn Transport) -> Result<Self, Error> {
-        let counters = ranks.share(4 * Signal::BYTES)?;
+        let counters = ranks.share(5 * Signal::BYTES)?;
         let pace = Pace { counters, rank: ranks.rank(), ranks: ranks.size() };
         Ok(Self { pace: Arc::new(pace), thread: None, group: None, commits: 0 })
     }
@@ -232,13 +248,17 @@ impl Ahead {
         ranks.watch(mine, mine.get(), &mut || Ok(self.pace.reached(epoch)))
     }
 
-    /// Before this rank puts bytes into the file by itself: until the next commit of all, no thread writes ahead, since what it
-    /// has may be older.
-    pub fn hold(&self, ranks: &dyn Transport) -> Result<(), Error> {
-        let Some(mine) = self.pace.counter(self.pace.rank) else { return Ok(()) };
+    /// Before this rank puts bytes into the file by itself: while it has the result, no other rank does, and until the next
+    /// commit of all no thread writes ahead, since what it has may be older.
+    pub fn alone(&self, ranks: &dyn Transport) -> Result<Alone, Error> {
+        let Some(mine) = self.pace.counter(self.pace.rank) else { return Ok(Alone(None)) };
+        let mut claimed = || Ok(self.pace.lone().is_none_or(|lone| lone.claim()));
+        ranks.watch(mine, mine.get(), &mut claimed)?;
+        let alone = Alone(Some(Arc::clone(&self.pace)));
         self.pace.held().into_iter().for_each(|held| held.set(self.commits.wrapping_add(1)));
         fence(Ordering::SeqCst);
-        ranks.watch(mine, mine.get(), &mut || Ok(self.pace.is_quiet()))
+        ranks.watch(mine, mine.get(), &mut || Ok(self.pace.is_quiet()))?;
+        Ok(alone)
     }
 
     /// All ranks are in a commit, and nothing is under way.

@@ -4,6 +4,7 @@
 //! Invariants: what is collective in HDF5 is collective here, and nothing else is; whether ranks meet follows from
 //! facts that are the same on all of them; a rank's writes reach the file in the order in which it made them.
 
+use super::ahead::Alone;
 use super::crew::Crew;
 use super::dataset::Dataset;
 use super::facts::Facts;
@@ -339,8 +340,8 @@ impl CapturedFile {
     }
 
     /// Before HDF5 does this rank's part of a write by itself, to these runs if they are known; whether the file can take them
-    /// back afterwards.
-    pub fn make_way(&self, collective: bool, runs: Option<&[Run]>) -> Result<bool, Error> {
+    /// back afterwards, and what keeps other ranks from the file until then.
+    pub fn make_way(&self, collective: bool, runs: Option<&[Run]>) -> Result<(bool, Option<Alone>), Error> {
         let work = &mut *self.work()?;
         let window = &mut work.crew.window;
         let bytes = runs.map(|runs| runs.iter().map(|run| run.bytes()).sum::<u64>());
@@ -352,13 +353,13 @@ impl CapturedFile {
         } else if touched && window.len() > window.shown() {
             self.checked(work, With::Nobody, Work::show)?;
         }
-        self.checked(work, With::Nobody, |work| {
+        let alone = self.checked(work, With::Nobody, |work| {
             if collective {
                 work.await_others()?;
             }
-            work.hold()
+            work.alone()
         })?;
-        Ok(fits)
+        Ok((fits, alone))
     }
 
     /// HDF5 has written these for this rank.

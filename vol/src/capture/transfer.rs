@@ -1,5 +1,6 @@
 //! Reads and writes of datasets, as the program calls them.
 
+use super::ahead::Alone;
 use super::dataset::Dataset;
 use super::facts::Facts;
 use super::file::CapturedFile;
@@ -48,11 +49,12 @@ pub enum Afterwards {
     Nothing,
     /// All ranks of the file meet.
     Meet(Arc<CapturedFile>),
-    /// The file takes what was written back into the window.
+    /// The file takes what was written back into the window; then others may write again.
     TakeBack {
         file: Arc<CapturedFile>,
         runs: Vec<Run>,
         collective: bool,
+        alone: Option<Alone>,
     },
 }
 
@@ -138,12 +140,12 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     };
     drop(writes);
     left = left.or_else(runs);
-    let left = if file.make_way(collective, left.as_deref())? { left } else { None };
+    let (fits, alone) = file.make_way(collective, left.as_deref())?;
     State::of(call.library).passed(reason);
     // SAFETY: the caller's promise.
     unsafe { targets.note(call, Direction::Write, collective, Err(reason)) };
-    let afterwards = match left {
-        Some(runs) => Afterwards::TakeBack { file: Arc::clone(file), runs, collective },
+    let afterwards = match left.filter(|_| fits) {
+        Some(runs) => Afterwards::TakeBack { file: Arc::clone(file), runs, collective, alone },
         None => Afterwards::Nothing,
     };
     Ok(if collective { Route::Alone(afterwards) } else { Route::Native(afterwards) })
@@ -530,11 +532,12 @@ impl Call<'_> {
         let met = match afterwards {
             Afterwards::Nothing => Ok(()),
             Afterwards::Meet(file) => file.meet(),
-            Afterwards::TakeBack { file, runs, collective } => {
+            Afterwards::TakeBack { file, runs, collective, alone } => {
                 // What HDF5 has refused to write is as it was, and must not count as written now.
                 if matches!(result, Ok(code) if code >= 0) {
                     file.take_back(&runs, collective);
                 }
+                drop(alone);
                 Ok(())
             }
         };

@@ -1,6 +1,6 @@
 //! How a file's writes and reads are carried out: with whom, in what order, in how many rounds.
 
-use super::ahead::Ahead;
+use super::ahead::{Ahead, Alone};
 use super::crew::Crew;
 use super::overlap::{self, Ballot};
 use super::provoke;
@@ -158,8 +158,8 @@ impl Work {
     }
 
     /// Before this rank, or HDF5 for it, puts bytes into the file that others do not know of.
-    pub fn hold(&mut self) -> Result<(), sago_mpi::Error> {
-        self.crew.ahead.as_ref().map_or(Ok(()), |ahead| ahead.hold(&self.crew.ranks))
+    pub fn alone(&self) -> Result<Option<Alone>, sago_mpi::Error> {
+        self.crew.ahead.as_ref().map(|ahead| ahead.alone(&self.crew.ranks)).transpose()
     }
 
     /// Adds writes to the window, where there is room for them.
@@ -264,7 +264,7 @@ impl Work {
             let called = hidden.filter(|epoch| epoch % 2 == 0).max();
             called.map_or(Ok(()), |epoch| ahead.wait(&self.crew.ranks, epoch))?;
         }
-        self.hold()?;
+        let _alone = self.alone()?;
         self.session(With::Nobody)?;
         let Self { crew: Crew { alone, window, .. }, epoch, .. } = self;
         let Some(session) = alone else { return Err(sago_exec::Error::Garbled) };

@@ -326,7 +326,7 @@ impl CapturedFile {
         self.carry_out(work, With::Nobody, &mut []).map(|_| ())
     }
 
-    /// Lets this rank read what waits on it. It stays in the window, too: other ranks may hold earlier writes of the same bytes,
+    /// Lets HDF5 read what waits on this rank. It stays in the window, too: other ranks may hold earlier writes of the same bytes,
     /// and the next commit of all must know which of them count.
     pub fn show(&self) -> Result<(), Error> {
         if self.is_closed() {
@@ -334,9 +334,15 @@ impl CapturedFile {
         }
         let work = &mut *self.work()?;
         if work.crew.window.len() > work.crew.window.shown() {
-            self.checked(work, With::Nobody, Work::show)?;
+            self.checked(work, With::Nobody, |work| work.show().map(drop))?;
         }
         Ok(())
+    }
+
+    /// The same of datasets of which something may wait, as long as the caller has the result.
+    pub fn show_while_read(&self) -> Result<Option<Alone>, Error> {
+        let work = &mut *self.work()?;
+        self.checked(work, With::Nobody, Work::show)
     }
 
     /// Before HDF5 does this rank's part of a write by itself, to these runs if they are known; whether the file can take them
@@ -351,7 +357,7 @@ impl CapturedFile {
         if !fits && !window.is_empty() {
             self.carry_out(work, With::Nobody, &mut [])?;
         } else if touched && window.len() > window.shown() {
-            self.checked(work, With::Nobody, Work::show)?;
+            self.checked(work, With::Nobody, |work| work.show().map(drop))?;
         }
         let alone = self.checked(work, With::Nobody, |work| {
             if collective {
@@ -600,7 +606,7 @@ impl CapturedFile {
                     work.crew.ranks.allreduce(Reduce::Max, &mut votes)?;
                     work.commit_together(ready, Ballot(votes), &lent)
                 }
-                With::Nobody => work.commit_alone(&lent, false),
+                With::Nobody => work.commit_alone(&lent),
             })?;
             round += 1;
             let left = writes.iter().any(|write| write.lent.is_none() && write.bytes.left() > 0);

@@ -49,7 +49,9 @@ pub enum Afterwards {
     Nothing,
     /// All ranks of the file meet.
     Meet(Arc<CapturedFile>),
-    /// The file takes what was written back into the window; then others may write again.
+    /// Other ranks may put bytes into the file by themselves again.
+    LetGo(Option<Alone>),
+    /// The file takes what was written back into the window; then the same.
     TakeBack {
         file: Arc<CapturedFile>,
         runs: Vec<Run>,
@@ -187,15 +189,13 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
         Ok(prepared) => prepared.iter().flat_map(|one| one.reads(call)).collect(),
         Err(_) => Vec::new(),
     };
-    if !collective && prepared.is_err() {
-        // HDF5 will read it.
-        file.show()?;
-    }
     let (taken, some_left) = if collective {
         let total = facts.iter().map(|facts| facts.bytes).sum();
         file.read_together(&mut reads, prepared.is_err(), total)?
     } else if let Some(taken) = file.read_alone(&mut reads)? {
         (taken, false)
+    } else if prepared.is_err() {
+        (Taken::NotConverted, false)
     } else {
         // SAFETY: the caller's promise.
         unsafe { targets.pass_read(call, collective, Reason::IndependentRead) };
@@ -217,8 +217,8 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     // SAFETY: the caller's promise.
     unsafe { targets.pass_read(call, collective, reason) };
     if !collective {
-        file.show()?;
-        return Ok(Route::Native(Afterwards::Nothing));
+        let alone = if waiting { file.show_while_read()? } else { None };
+        return Ok(Route::Native(Afterwards::LetGo(alone)));
     }
     Ok(Route::Alone(if some_left { Afterwards::Meet(Arc::clone(file)) } else { Afterwards::Nothing }))
 }
@@ -532,6 +532,10 @@ impl Call<'_> {
         let met = match afterwards {
             Afterwards::Nothing => Ok(()),
             Afterwards::Meet(file) => file.meet(),
+            Afterwards::LetGo(alone) => {
+                drop(alone);
+                Ok(())
+            }
             Afterwards::TakeBack { file, runs, collective, alone } => {
                 // What HDF5 has refused to write is as it was, and must not count as written now.
                 if matches!(result, Ok(code) if code >= 0) {

@@ -13,6 +13,7 @@ use sago_core::extent::{Cursor, Run};
 use sago_exec::{Lent, Session, Setting, Shelf, Way, contain};
 use sago_mpi::Transport;
 use sago_storage::Storage;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -254,38 +255,47 @@ impl Work {
         session.commit(declared, &memory)
     }
 
-    /// Carries out what is not in the file yet and what is lent without the others. `again`: also what has gone ahead, since
-    /// older bytes of others may have followed it.
-    pub fn commit_alone(&mut self, lent: &[(&[Run], &[u8])], again: bool) -> Result<(), sago_exec::Error> {
+    /// Carries out what is not in the file yet and what is lent without the others.
+    pub fn commit_alone(&mut self, lent: &[(&[Run], &[u8])]) -> Result<(), sago_exec::Error> {
         let stored = self.crew.ahead.as_mut().map_or(Vec::new(), Ahead::stop);
+        let shown = self.crew.window.shown();
+        self.ahead_bytes += stored.iter().map(|range| range.end - range.start).sum::<u64>();
+        let stored = stored.into_iter().map(|range| range.start - shown..range.end - shown).collect();
+        self.put_alone(|window| window.hidden().collect(), lent, stored).map(drop)
+    }
+
+    /// Puts what waits into the file, and keeps it for the commit of all. As long as the caller has the result, no other rank puts
+    /// older bytes over it. Also what has been there before is put there again: that may have happened to it.
+    pub fn show(&mut self) -> Result<Option<Alone>, sago_exec::Error> {
+        self.crew.ahead.iter_mut().for_each(|ahead| drop(ahead.stop()));
+        let alone = self.put_alone(|window| window.writes().collect(), &[], Vec::new())?;
+        self.crew.window.show();
+        Ok(alone)
+    }
+
+    /// Writes some of the window, and what is lent, without the others; but not what is `stored` of it.
+    fn put_alone(
+        &mut self,
+        some: impl for<'w> FnOnce(&'w Window) -> Vec<Waiting<'w>>,
+        lent: &[(&[Run], &[u8])],
+        stored: Vec<Range<u64>>,
+    ) -> Result<Option<Alone>, sago_exec::Error> {
         if let Some(ahead) = &self.crew.ahead {
             // As without Sago, no byte of a collective write is in the file before all ranks have called it.
             let hidden = self.crew.window.hidden().map(|write| write.epoch);
             let called = hidden.filter(|epoch| epoch % 2 == 0).max();
             called.map_or(Ok(()), |epoch| ahead.wait(&self.crew.ranks, epoch))?;
         }
-        let _alone = self.alone()?;
+        let alone_here = self.alone()?;
         self.session(With::Nobody)?;
         let Self { crew: Crew { alone, window, .. }, epoch, .. } = self;
         let Some(session) = alone else { return Err(sago_exec::Error::Garbled) };
-        let lent = lent.iter().map(|&(runs, bytes)| Waiting { runs, bytes, epoch: *epoch });
-        let writes: Vec<Waiting<'_>> = window.hidden().chain(lent).collect();
+        let mut writes = some(window);
+        writes.extend(lent.iter().map(|&(runs, bytes)| Waiting { runs, bytes, epoch: *epoch }));
         let declared = contain(|| Ok(declare(writes.iter())))?;
-        let memory = Lent::new(writes.iter().map(|write| write.bytes));
-        if again {
-            return session.commit(declared, &memory);
-        }
-        self.ahead_bytes += stored.iter().map(|range| range.end - range.start).sum::<u64>();
-        let shown = window.shown();
-        let stored = stored.into_iter().map(|range| range.start - shown..range.end - shown).collect();
-        session.commit(declared, &memory.except(stored))
-    }
-
-    /// Puts what waits into the file, and keeps it for the commit of all.
-    pub fn show(&mut self) -> Result<(), sago_exec::Error> {
-        self.commit_alone(&[], true)?;
-        self.crew.window.show();
-        Ok(())
+        let memory = Lent::new(writes.iter().map(|write| write.bytes)).except(stored);
+        session.commit(declared, &memory)?;
+        Ok(alone_here)
     }
 
     /// Takes what HDF5 has written for this rank into the window: for the sake of its order among the writes of this and other

@@ -14,6 +14,7 @@ use super::provoke;
 use super::reason::Reason;
 use super::record::{About, Record};
 use super::stream::Scratch;
+use super::window::Window;
 use super::work::{EVERYBODY, READING_ROOM_MIN, Read, Taken, With, Work, Write, filled};
 use crate::state::State;
 use sago_core::config::Mode;
@@ -213,7 +214,7 @@ impl CapturedFile {
         dataset_bytes: u64,
     ) -> Result<Taken, Error> {
         let work = &mut *self.work()?;
-        let mut rounds = 1;
+        let (mut rounds, mut left_over) = (1, 0);
         let mut carry_out = self.mode == Mode::Immediate;
         work.estimate = work.estimate.saturating_add(dataset_bytes);
         work.enter();
@@ -221,15 +222,16 @@ impl CapturedFile {
         if work.estimate > work.crew.window.capacity() {
             // No rank may exceed its window; whether one would, only the ranks together know.
             let bytes = left_bytes + writes.iter().map(|write| write.bytes.left()).sum::<u64>();
-            let mut votes = [work.crew.window.len() + bytes, work.rounds(writes)];
+            let mut votes = [work.crew.window.len() + bytes, work.rounds(writes), bytes];
             self.checked(work, EVERYBODY, |work| work.crew.ranks.allreduce(Reduce::Max, &mut votes))?;
-            let [most, most_rounds] = votes;
+            let [most, most_rounds, most_bytes] = votes;
             carry_out |= most > work.crew.window.capacity();
-            (rounds, work.estimate) = (most_rounds, most);
+            (rounds, work.estimate, left_over) = (most_rounds, most, most_bytes);
         }
         if carry_out {
             let taken = self.carry_out(work, With::Everybody { rounds }, writes)?;
-            work.estimate = 0;
+            // HDF5 may have to do a rank's part, which then comes back into the window.
+            work.estimate = if self.mode == Mode::Window { left_over } else { 0 };
             return Ok(taken);
         }
         self.keep(work, EVERYBODY, writes)
@@ -333,10 +335,16 @@ impl CapturedFile {
             return Ok(());
         }
         let work = &mut *self.work()?;
-        if work.crew.window.len() > work.crew.window.shown() {
+        if !work.crew.window.is_empty() {
             self.checked(work, With::Nobody, |work| work.show().map(drop))?;
         }
         Ok(())
+    }
+
+    /// Whether anything of these waits on this rank.
+    pub fn touches(&self, runs: &[Run]) -> bool {
+        let touches = |window: &mut Window| runs.iter().any(|run| window.touches(run.offset(), run.end()));
+        self.work().is_ok_and(|mut work| touches(&mut work.crew.window))
     }
 
     /// The same of datasets of which something may wait, as long as the caller has the result.

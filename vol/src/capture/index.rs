@@ -96,6 +96,9 @@ impl Part {
 
 /// What both runs have: from the stream to the bytes of `run`.
 fn lay(sourced: &SourcedRun, stream: &[u8], run: Run, into: &mut [u8]) {
+    if apart(run, sourced.run) {
+        return;
+    }
     for block in run.blocks_in(sourced.run.offset(), sourced.run.end()) {
         for piece in sourced.run.blocks_in(block.file, block.file + block.len) {
             let from = (sourced.source + piece.before) as usize;
@@ -103,6 +106,16 @@ fn lay(sourced: &SourcedRun, stream: &[u8], run: Run, into: &mut [u8]) {
             into[to..to + piece.len as usize].copy_from_slice(&stream[from..from + piece.len as usize]);
         }
     }
+}
+
+/// Whether two runs of one stride have places of their own in it, as columns have.
+fn apart(a: Run, b: Run) -> bool {
+    let stride = a.stride();
+    if a.is_contiguous() || b.is_contiguous() || b.stride() != stride {
+        return false;
+    }
+    let from = (b.offset() % stride + stride - a.offset() % stride) % stride;
+    from >= a.len() && from + b.len() <= stride
 }
 
 #[cfg(test)]
@@ -151,6 +164,26 @@ mod tests {
                     file.clear();
                 }
             }
+        }
+    }
+
+    #[test]
+    fn columns_are_apart_and_neighbours_that_meet_are_not() {
+        let run = |offset, len| Run::strided(offset, len, 36, 10).unwrap();
+        for (a, b, expected) in [
+            (run(0, 4), run(4, 4), true),
+            (run(4, 4), run(0, 4), true),
+            (run(100, 4), run(4, 4), true),
+            (run(0, 8), run(4, 4), false),
+            (run(4, 4), run(0, 8), false),
+            (run(32, 8), run(0, 4), false),
+            (run(0, 4), run(32, 8), false),
+            (run(0, 4), run(72, 4), false),
+        ] {
+            let bytes = |run: Run| run.blocks().flat_map(|b| b.file..b.file + b.len).collect::<Vec<_>>();
+            let (a_bytes, b_bytes) = (bytes(a), bytes(b));
+            assert_eq!(apart(a, b), expected, "{a:?} {b:?}");
+            assert!(!expected || a_bytes.iter().all(|byte| !b_bytes.contains(byte)));
         }
     }
 

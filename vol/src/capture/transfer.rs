@@ -84,7 +84,11 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     let facts = match facts {
         Ok(facts) => facts,
         Err(reason) => {
-            targets.settle_before(collective, CapturedFile::settle_alone)?;
+            // Of such a dataset nothing ever waits; and what waits of others must keep its order.
+            let never = [Reason::NotPlain, Reason::Compact, Reason::External, Reason::Filter];
+            if collective || !never.contains(&reason) {
+                targets.settle_before(collective, CapturedFile::settle_alone)?;
+            }
             if collective {
                 targets.file.leave_to_hdf5();
             }
@@ -148,7 +152,7 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     unsafe { targets.note(call, Direction::Write, collective, Err(reason)) };
     let afterwards = match left.filter(|_| fits) {
         Some(runs) => Afterwards::TakeBack { file: Arc::clone(file), runs, collective, alone },
-        None => Afterwards::Nothing,
+        None => Afterwards::LetGo(alone),
     };
     Ok(if collective { Route::Alone(afterwards) } else { Route::Native(afterwards) })
 }
@@ -217,7 +221,10 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     // SAFETY: the caller's promise.
     unsafe { targets.pass_read(call, collective, reason) };
     if !collective {
-        let alone = if waiting { file.show_while_read()? } else { None };
+        // SAFETY: the caller's promise.
+        let runs = contained(|| unsafe { call.file_runs(&facts) }).ok();
+        let concerned = waiting && runs.is_none_or(|runs| file.touches(&runs));
+        let alone = if concerned { file.show_while_read()? } else { None };
         return Ok(Route::Native(Afterwards::LetGo(alone)));
     }
     Ok(Route::Alone(if some_left { Afterwards::Meet(Arc::clone(file)) } else { Afterwards::Nothing }))

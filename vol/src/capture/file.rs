@@ -14,7 +14,6 @@ use super::provoke;
 use super::reason::Reason;
 use super::record::{About, Record};
 use super::stream::Scratch;
-use super::window::Window;
 use super::work::{EVERYBODY, READING_ROOM_MIN, Read, Taken, With, Work, Write, filled};
 use crate::state::State;
 use sago_core::config::Mode;
@@ -341,12 +340,6 @@ impl CapturedFile {
         Ok(())
     }
 
-    /// Whether anything of these waits on this rank.
-    pub fn touches(&self, runs: &[Run]) -> bool {
-        let touches = |window: &mut Window| runs.iter().any(|run| window.touches(run.offset(), run.end()));
-        self.work().is_ok_and(|mut work| touches(&mut work.crew.window))
-    }
-
     /// The same of datasets of which something may wait, as long as the caller has the result.
     pub fn show_while_read(&self) -> Result<Option<Alone>, Error> {
         let work = &mut *self.work()?;
@@ -361,7 +354,7 @@ impl CapturedFile {
         let bytes = runs.map(|runs| runs.iter().map(|run| run.bytes()).sum::<u64>());
         let fits = self.mode == Mode::Window && bytes.is_some_and(|bytes| bytes <= window.room());
         // What this rank wrote before must be in the file before what HDF5 writes now.
-        let touched = runs.is_none_or(|runs| runs.iter().any(|run| window.touches(run.offset(), run.end())));
+        let touched = runs.is_none_or(|runs| window.meets(runs));
         if !fits && !window.is_empty() {
             self.carry_out(work, With::Nobody, &mut [])?;
         } else if touched && window.len() > window.shown() {
@@ -389,6 +382,11 @@ impl CapturedFile {
             return Ok(());
         }
         self.checked(&mut *self.work()?, EVERYBODY, |work| work.crew.ranks.barrier())
+    }
+
+    /// Whether anything of these may wait on this rank.
+    pub fn meets(&self, runs: &[Run]) -> bool {
+        self.work().is_ok_and(|mut work| work.crew.window.meets(runs))
     }
 
     /// Whether anything of a dataset waits on this rank, as far as that shows at once.

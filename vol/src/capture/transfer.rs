@@ -223,7 +223,7 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     if !collective {
         // SAFETY: the caller's promise.
         let runs = contained(|| unsafe { call.file_runs(&facts) }).ok();
-        let concerned = waiting && runs.is_none_or(|runs| file.touches(&runs));
+        let concerned = waiting && runs.is_none_or(|runs| file.meets(&runs));
         let alone = if concerned { file.show_while_read()? } else { None };
         return Ok(Route::Native(Afterwards::LetGo(alone)));
     }
@@ -431,26 +431,40 @@ impl Call<'_> {
     unsafe fn file_runs(&self, facts: &[Ref<'_, Facts>]) -> Result<Vec<Run>, Reason> {
         let mut all = Vec::new();
         for (i, facts) in facts.iter().enumerate() {
-            let space = match self.file_spaces[i] {
-                ALL => None,
-                BLOCK | PLIST => return Err(Reason::Selection),
-                space if facts.fits(self.library, space) && space::is_valid(self.library, space) => {
-                    Some(space)
-                }
-                _ => return Err(Reason::Selection),
-            };
+            let space = self.file_space(i, facts)?;
+            if space.is_some_and(|space| !space::is_valid(self.library, space)) {
+                return Err(Reason::Selection);
+            }
             // SAFETY: the caller's promise.
-            let kind = unsafe {
-                let (object, below) = Wrapper::parts(self.wrappers[i]);
-                Facts::kind(&below, object, self.dxpl)?
-            };
-            if !kind.is_scalar() {
+            if !unsafe { self.kind(i) }?.is_scalar() {
                 return Err(Reason::MemoryType);
             }
             let runs = facts.runs(self.library, space, 0, facts.element_bytes);
             all.extend(runs.map_err(|_| Reason::Selection)?);
         }
         Ok(all)
+    }
+
+    /// The selection in the file, none where it is all of it.
+    fn file_space(&self, i: usize, facts: &Facts) -> Result<Option<hid_t>, Reason> {
+        match self.file_spaces[i] {
+            ALL => Ok(None),
+            BLOCK | PLIST => Err(Reason::Selection),
+            space if facts.fits(self.library, space) => Ok(Some(space)),
+            _ => Err(Reason::Selection),
+        }
+    }
+
+    /// The datatype in the file.
+    ///
+    /// # Safety
+    /// The call's wrappers are live.
+    unsafe fn kind(&self, i: usize) -> Result<Kind, Reason> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (object, below) = Wrapper::parts(self.wrappers[i]);
+            Facts::kind(&below, object, self.dxpl)
+        }
     }
 
     unsafe fn prepare_one(
@@ -464,12 +478,7 @@ impl Call<'_> {
             let points = space::points(library, space).map_err(|_| Reason::Selection)?;
             if space::is_valid(library, space) { Ok(points) } else { Err(Reason::Selection) }
         };
-        let file_space = match self.file_spaces[i] {
-            ALL => None,
-            BLOCK | PLIST => return Err(Reason::Selection),
-            space if facts.fits(library, space) => Some(space),
-            _ => return Err(Reason::Selection),
-        };
+        let file_space = self.file_space(i, facts)?;
         let points = file_space.map_or(Ok(facts.points()), judge)?;
         let (memory_space, memory_points) = match self.memory_spaces[i] {
             ALL => (file_space, points),
@@ -482,10 +491,7 @@ impl Call<'_> {
             return Err(Reason::Selection);
         }
         // SAFETY: the caller's promise.
-        let kind = unsafe {
-            let (object, below) = Wrapper::parts(self.wrappers[i]);
-            Facts::kind(&below, object, self.dxpl)?
-        };
+        let kind = unsafe { self.kind(i) }?;
         let parts =
             if points == 0 { Vec::new() } else { parts(&kind, self.kinds[i]).ok_or(Reason::MemoryType)? };
         let memory = Memory::new(library, self.buffers[i], self.kinds[i], memory_space, points);

@@ -127,6 +127,11 @@ impl Window {
         self.indexed(|_, index| index.touches(lo, hi))
     }
 
+    /// Whether any byte of these runs of the file may be here.
+    pub fn meets(&mut self, runs: &[Run]) -> bool {
+        runs.iter().any(|run| self.touches(run.offset(), run.end()))
+    }
+
     /// Lays what is here over `bytes`, which have been read from these runs of the file.
     pub fn lay_over(&mut self, runs: &[Run], bytes: &mut [u8]) {
         self.indexed(|window, index| index.lay_over(window, runs, bytes));

@@ -13,21 +13,20 @@ static const char *const timer_names[TIMERS] = {
     [FILE_CLOSE] = "file_close",
 };
 
-/* The clock of one pass over the file; it stands still while buffers are filled or compared. */
+/* The clock of one pass over the file; it stands still while buffers are filled or compared. It runs from when
+ * the last rank comes to a meeting to when the last one comes to the next. */
 typedef struct {
     double total, compute, resumed;
 } Stopwatch;
 
 static void resume(const Run *r, Stopwatch *w)
 {
-    MPI_Barrier(r->comm);
-    w->resumed = now();
+    w->resumed = meet(r);
 }
 
 static void pause_watch(const Run *r, Stopwatch *w)
 {
-    MPI_Barrier(r->comm);
-    w->total += now() - w->resumed;
+    w->total += meet(r) - w->resumed;
 }
 
 void file_name(const Run *r, char *name, size_t bytes)

@@ -57,7 +57,7 @@ struct Run {
     const Kernel *kernel;
     Options opt;
     MPI_Comm comm;
-    int rank, ranks;
+    int rank, ranks, one_clock;
     Phase phase;
     int step;              /* the time step being walked */
     hid_t fapl, transfer;  /* file access, and the transfer mode of data */
@@ -133,6 +133,8 @@ void verify_dataset(Run *r, const Field *f, int dims_count, const hsize_t *dims)
 /* ---- clock, memory, failure, see measure.c ---- */
 
 double now(void);
+double meet(const Run *r);         /* of all ranks; when the last came, or where clocks differ, when this goes on */
+int have_one_clock(MPI_Comm comm); /* whether all ranks are on one machine */
 double max_over_ranks(const Run *r, double value);
 double sum_over_ranks(const Run *r, double value);
 double status_kib(const char *key); /* a line of /proc/self/status, such as VmHWM */

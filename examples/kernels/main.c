@@ -20,6 +20,7 @@ static int run_one(int argc, char **argv)
     Run r = {.comm = MPI_COMM_WORLD};
     MPI_Comm_rank(r.comm, &r.rank);
     MPI_Comm_size(r.comm, &r.ranks);
+    r.one_clock = have_one_clock(r.comm);
     for (int i = 0; i < KERNELS && argc > 0; i++)
         if (!strcmp(argv[0], all[i]->name)) r.kernel = all[i];
     if (!r.kernel) return list(r.rank);

@@ -26,6 +26,26 @@ double sum_over_ranks(const Run *r, double value)
     return over_ranks(r, value, MPI_SUM);
 }
 
+/* With more ranks than cores, a rank that leaves a barrier may find that others have its core, to fill their
+ * buffers: so what counts is when the last one came. */
+double meet(const Run *r)
+{
+    double last = max_over_ranks(r, now());
+    return r->one_clock ? last : now();
+}
+
+int have_one_clock(MPI_Comm comm)
+{
+    MPI_Comm node;
+    int ranks, here;
+    MPI_Comm_size(comm, &ranks);
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &here);
+    MPI_Comm_free(&node);
+    MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_INT, MPI_MIN, comm);
+    return here == ranks;
+}
+
 double status_kib(const char *key)
 {
     FILE *f = fopen("/proc/self/status", "r");

@@ -16,6 +16,7 @@
 /* In memory that all ranks share. */
 typedef struct {
     _Atomic uint32_t arrived, generation;
+    _Atomic uint64_t last_ns[2]; /* when the last rank came, of this passage and the one before */
 } Gate;
 
 static Gate *gate_make(const Run *r, MPI_Win *window)
@@ -25,23 +26,27 @@ static Gate *gate_make(const Run *r, MPI_Win *window)
     int unit;
     MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, r->comm, &gate, window);
     MPI_Win_shared_query(*window, 0, &bytes, &unit, &gate);
-    if (r->rank == 0) atomic_store(&gate->arrived, 0), atomic_store(&gate->generation, 0);
+    if (r->rank == 0) memset((void *) gate, 0, sizeof *gate);
     MPI_Barrier(r->comm);
     return gate;
 }
 
-static void gate_pass(Gate *gate, uint32_t ranks)
+static double gate_pass(Gate *gate, uint32_t ranks)
 {
     enum { SPINS = 200 };
     uint32_t generation = atomic_load(&gate->generation);
+    _Atomic uint64_t *last_ns = &gate->last_ns[generation & 1];
+    uint64_t now_ns = (uint64_t) (1e9 * now()), seen = atomic_load(last_ns);
+    while (seen < now_ns && !atomic_compare_exchange_weak(last_ns, &seen, now_ns)) continue;
     if (atomic_fetch_add(&gate->arrived, 1) + 1 == ranks) {
         atomic_store(&gate->arrived, 0);
+        atomic_store(&gate->last_ns[(generation + 1) & 1], 0);
         atomic_fetch_add(&gate->generation, 1);
         syscall(SYS_futex, &gate->generation, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-        return;
     }
     for (int spins = 0; atomic_load(&gate->generation) == generation; spins++)
         if (spins >= SPINS) syscall(SYS_futex, &gate->generation, FUTEX_WAIT, generation, NULL, NULL, 0);
+    return 1e-9 * (double) atomic_load(last_ns);
 }
 
 typedef struct {
@@ -49,13 +54,13 @@ typedef struct {
     Gate *gate; /* null: wait by MPI */
     uint64_t *data;
     size_t bytes;
-    double total, moving, first; /* seconds of a pass; `moving` with the waits after each step */
+    double total, opening, closing, first; /* seconds of a pass, and of its first step without opening */
 } Limit;
 
-static void wait_for_all(const Limit *l)
+/* When the last rank came. */
+static double wait_for_all(const Limit *l)
 {
-    if (l->gate) gate_pass(l->gate, (uint32_t) l->run->ranks);
-    else MPI_Barrier(l->run->comm);
+    return l->gate ? gate_pass(l->gate, (uint32_t) l->run->ranks) : meet(l->run);
 }
 
 static off_t offset_of(const Limit *l, int step, int rank)
@@ -92,27 +97,24 @@ static void pass(Limit *l, int writing)
     char name[4096];
     int fd = -1;
     file_name(r, name, sizeof name);
-    l->total = l->moving = 0;
+    l->total = 0;
     for (int step = 0; step < r->opt.steps; step++) {
         off_t offset = offset_of(l, step, r->rank);
         for (size_t i = 0; writing && i < l->bytes / 8; i++) l->data[i] = word(offset, i);
-        wait_for_all(l);
-        double begun = now();
+        double begun = wait_for_all(l);
         if (fd < 0) fd = open(name, writing ? O_RDWR | O_CREAT : O_RDONLY, 0644);
         if (fd < 0) fail(name, __FILE__, __LINE__);
-        double opened = now();
+        if (!step) l->opening = now() - begun;
         transfer(l, fd, writing, offset);
-        wait_for_all(l);
-        double ended = now();
-        l->total += ended - begun;
-        l->moving += ended - opened;
-        if (!step) l->first = ended - opened;
+        double seconds = wait_for_all(l) - begun;
+        l->total += seconds;
+        if (!step) l->first = seconds - l->opening;
         if (!writing) check(l, offset);
     }
-    double begun = now();
+    double begun = wait_for_all(l);
     close(fd);
-    wait_for_all(l);
-    l->total += now() - begun;
+    l->closing = wait_for_all(l) - begun;
+    l->total += l->closing;
 }
 
 static void passes(Limit *l, FILE *out, int writing)
@@ -122,7 +124,8 @@ static void passes(Limit *l, FILE *out, int writing)
     for (int i = 0; i < r->opt.repeat; i++) {
         if (writing) remove_file(r);
         pass(l, writing);
-        double total = max_over_ranks(r, l->total), moving = max_over_ranks(r, l->moving);
+        double total = max_over_ranks(r, l->total);
+        double moving = max_over_ranks(r, l->total - l->closing - l->opening);
         fprintf(out, "%s{\"total\":%.9f,\"%s\":%.9f,\"phase\":%.9f,\"steps\":[%.9f]}", i ? "," : "", total,
                 writing ? "write" : "read", moving, moving, max_over_ranks(r, l->first));
     }

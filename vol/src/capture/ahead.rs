@@ -409,10 +409,21 @@ impl Thread {
     fn start(pace: &Arc<Pace>) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let (its, pace) = (Arc::clone(&shared), Arc::clone(pace));
-        let work = move || its.work(&pace);
+        let work = move || {
+            give_way();
+            its.work(&pace)
+        };
         let handle = std::thread::Builder::new().name("sago-ahead".to_owned()).spawn(work)?;
         Ok(Self { shared, handle: Some(handle) })
     }
+}
+
+/// This thread never takes a core from one that runs: it waits until a core is free, or its share is due. Otherwise each write call
+/// of the program that wakes it would be held up by it. Without effect where the kernel refuses.
+fn give_way() {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: of the calling thread; the kernel copies the parameters.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &parameters) };
 }
 
 impl Drop for Thread {

@@ -39,8 +39,9 @@ impl Default for Calibration {
     }
 }
 
-/// A request to a file system in memory, as measured on tmpfs: 1.3 to 1.8 us, where ext4 takes 6 and more.
-const IN_MEMORY_REQUEST_S: f64 = 1.5e-6;
+/// A request to a file system in memory. On tmpfs it takes some 1 us, where ext4 takes 6 and more; half of it shows, since a
+/// rank's own pieces can go to the file while the program goes on.
+const IN_MEMORY_REQUEST_S: f64 = 0.5e-6;
 
 impl Calibration {
     /// What is known of a file system by its kind (docs/decisions/051).
@@ -167,7 +168,7 @@ mod tests {
         assert!((64 << 10..1 << 20).contains(&least), "{least}");
         let memory = Calibration::of(&StorageFacts { in_memory: true, ..StorageFacts::default() });
         let least = memory.direct_bytes_min(&node, &load(4, 1, 1), 1).unwrap();
-        assert!((16 << 10..64 << 10).contains(&least), "{least}");
+        assert!((8 << 10..=16 << 10).contains(&least), "{least}");
         let large: Machine = "flat nodes=4096 link=10GB/s ranks_per_node=16".parse().unwrap();
         assert_eq!(calibration.direct_bytes_min(&large, &load(65536, 4096, 48), 192), None);
     }

@@ -10,19 +10,19 @@ use crate::arena::Arena;
 use crate::contain::contain;
 use crate::far::{Far, News, Parcel, Source, split};
 use crate::memory::{Lent, Taken};
-use crate::pack;
+use crate::own::Lying;
 use crate::prepare::Prepared;
 use crate::provoke;
 use crate::stats::Stats;
-use crate::store::{self, Extents, Sieve};
+use crate::store::Sieve;
 use crate::tiles;
 use crate::trace::Trace;
 use crate::writer::{Access, Writer};
 use sago_core::declare::{Declared, Direction, Shift};
 use sago_core::engine::{Action, Engine, Verdict};
 use sago_core::ids::Rank;
-use sago_core::schedule::{Blocks, BufferExtent, Own, STRAIGHT_BYTES_MIN, WindowId};
-use sago_mpi::{Transport, copy};
+use sago_core::schedule::{Blocks, WindowId};
+use sago_mpi::Transport;
 use sago_storage::Storage;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -45,6 +45,7 @@ pub struct Drive<'a, 'm> {
     /// Room for bytes that are packed before they are written.
     pub pack: &'a mut Vec<u8>,
     pub scratch: &'a mut Vec<u8>,
+    pub lying: &'a mut Vec<Lying>,
     /// Whether, and how, small extents are written together.
     pub sieve: Option<Sieve>,
     pub prepared: &'a Prepared,
@@ -83,10 +84,6 @@ impl<'m> Memory<'_, 'm> {
         }
     }
 }
-
-/// A rank's own bytes that lie in its memory in long pieces are stored from there, piece by piece, unless there are more than
-/// so many shorter ones in a window.
-const SHORT_MAX: usize = 8;
 
 /// What has been seen of the counters so far.
 #[derive(Default)]
@@ -160,7 +157,7 @@ impl Drive<'_, '_> {
                     }
                 }
                 Action::WriteOwn { own, window, .. } | Action::ReadOwn { own, window, .. } => {
-                    let stored = self.store_own(own, window)?;
+                    let stored = self.write_own(own, window)?;
                     engine.handle_own_stored(stored)?;
                     self.look_far(&mut engine, &mut seen)?;
                 }
@@ -418,98 +415,15 @@ impl Drive<'_, '_> {
         Ok(())
     }
 
-    /// Stores a window of this rank's own bytes: straight from its memory, or into it, where nearly all pieces are long; else
-    /// by way of a buffer.
-    fn store_own(&mut self, own: u32, window: u32) -> Result<Result<(), i32>, Error> {
+    /// Stores a window of this rank's own bytes, and keeps the books.
+    fn write_own(&mut self, own: u32, window: u32) -> Result<Result<(), i32>, Error> {
         let before = self.stats.stored_bytes;
         let start = Instant::now();
-        let work = &self.prepared.schedule.own[own as usize];
-        let least = self.prepared.plan.frame.settings.buffer_bytes.min(STRAIGHT_BYTES_MIN);
-        let short = work.blocks(self.declared, window).filter(|block| block.len < least);
-        let result = if short.map(|block| block.count).take(SHORT_MAX + 1).sum::<u64>() <= SHORT_MAX as u64 {
-            self.store_straight(work, window)
-        } else {
-            self.store_packed(work, window)
-        };
+        let result = self.store_own(&self.prepared.schedule.own[own as usize], window);
         self.stats.storing += start.elapsed();
         let bytes = self.stats.stored_bytes - before;
         note(&mut self.trace, |trace| trace.own(window, start, bytes));
         result
-    }
-
-    fn store_straight(&mut self, work: &Own, window: u32) -> Result<Result<(), i32>, Error> {
-        let extents: Vec<BufferExtent> = work.extents(window).collect();
-        let shift = self.offset.own().ok_or(Error::Garbled)?;
-        for block in work.blocks(self.declared, window) {
-            for number in 0..block.count {
-                let (mut at, mut source) =
-                    (block.buffer + number * block.stride, block.source + number * block.len);
-                let end = at + block.len;
-                while at < end {
-                    let extent = extents.partition_point(|extent| extent.buffer <= at).checked_sub(1);
-                    let extent = &extents[extent.ok_or(Error::Garbled)?];
-                    let within = at - extent.buffer;
-                    let mut len = (end - at).min(extent.len.checked_sub(within).ok_or(Error::Garbled)?);
-                    let file = extent.file.wrapping_add(shift) + within;
-                    let result = match &mut self.memory {
-                        Memory::Lent(memory) if memory.stored(source) > 0 => {
-                            len = len.min(memory.stored(source));
-                            Ok(())
-                        }
-                        Memory::Lent(memory) => {
-                            self.stats.count(len);
-                            let from = memory.at(source, len).ok_or(Error::NoSuchBytes)?;
-                            store::write(&**self.storage, file, from)
-                        }
-                        Memory::Taken(memory) => {
-                            self.stats.count(len);
-                            let into = memory.at(source, len).ok_or(Error::NoSuchBytes)?;
-                            store::read(&**self.storage, file, into)
-                        }
-                    };
-                    if len == 0 {
-                        return Err(Error::Garbled);
-                    }
-                    if result.is_err() {
-                        return Ok(result);
-                    }
-                    (at, source) = (at + len, source + len);
-                }
-            }
-        }
-        Ok(Ok(()))
-    }
-
-    fn store_packed(&mut self, work: &Own, window: u32) -> Result<Result<(), i32>, Error> {
-        let extents: Vec<BufferExtent> = work.extents(window).collect();
-        let shift = self.offset.own().ok_or(Error::Garbled)?;
-        let (storage, pack) = (&**self.storage, &mut *self.pack);
-        match &mut self.memory {
-            Memory::Lent(memory) => {
-                let stored = |blocks: Blocks| memory.stored(blocks.source) >= blocks.bytes();
-                if memory.stored_any() && work.blocks(self.declared, window).all(stored) {
-                    return Ok(Ok(()));
-                }
-                pack::pack(work, self.declared, window, pack, |source, len| memory.at(source, len))?;
-                extents.iter().for_each(|extent| self.stats.count(extent.len));
-                let alone = self.sieve.filter(|_| self.ranks.size() == 1);
-                let mut packed = Packed { pack, extents: &extents, shift };
-                Ok(store::write_all(storage, &mut packed, alone, self.scratch))
-            }
-            Memory::Taken(memory) => {
-                pack::make_room(work, pack);
-                extents.iter().for_each(|extent| self.stats.count(extent.len));
-                let mut packed = Packed { pack, extents: &extents, shift };
-                let result = store::read_all(storage, &mut packed, self.scratch);
-                tiles::for_each(work.blocks(self.declared, window), |blocks| {
-                    let into = memory.at(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
-                    let from = pack::spanned(pack, blocks)?;
-                    copy::gather(from, blocks.len as usize, blocks.stride as usize, into);
-                    Ok(())
-                })?;
-                Ok(result)
-            }
-        }
     }
 }
 
@@ -517,28 +431,6 @@ impl Drive<'_, '_> {
 fn note(trace: &mut Option<&mut Trace>, what: impl FnOnce(&mut Trace)) {
     if let Some(trace) = trace {
         what(trace);
-    }
-}
-
-/// Extents in the buffer for a rank's own bytes.
-struct Packed<'p> {
-    pack: &'p mut [u8],
-    extents: &'p [BufferExtent],
-    shift: u64,
-}
-
-impl Extents for Packed<'_> {
-    fn len(&self) -> usize {
-        self.extents.len()
-    }
-
-    fn place(&self, i: usize) -> (u64, usize) {
-        (self.extents[i].file.wrapping_add(self.shift), self.extents[i].len as usize)
-    }
-
-    fn bytes(&mut self, i: usize) -> &mut [u8] {
-        let BufferExtent { buffer, len, .. } = self.extents[i];
-        &mut self.pack[buffer as usize..(buffer + len) as usize]
     }
 }
 

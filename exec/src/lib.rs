@@ -10,6 +10,7 @@ mod drive;
 mod error;
 mod far;
 mod memory;
+mod own;
 mod pack;
 mod prepare;
 #[cfg(feature = "provoke")]

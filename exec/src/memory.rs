@@ -39,15 +39,16 @@ impl<'a> Lent<'a> {
         self.slices.last().map_or(0, |(start, slice)| start + slice.len() as u64)
     }
 
-    /// Whether any part is in the file already.
-    pub const fn stored_any(&self) -> bool {
-        !self.stored.is_empty()
-    }
-
     /// How many bytes from `source` on are in the file already.
     pub fn stored(&self, source: u64) -> u64 {
         let number = self.stored.partition_point(|range| range.end <= source);
         self.stored.get(number).filter(|range| range.start <= source).map_or(0, |range| range.end - source)
+    }
+
+    /// How many bytes from `source` on are not.
+    pub fn unstored(&self, source: u64) -> u64 {
+        let number = self.stored.partition_point(|range| range.end <= source);
+        self.stored.get(number).map_or(u64::MAX, |range| range.start.saturating_sub(source))
     }
 
     /// `len` bytes from `source` on; they lie in one variable.

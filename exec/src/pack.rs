@@ -12,16 +12,13 @@ use sago_mpi::copy;
 use sago_storage::Storage;
 use std::ops::Range;
 
-/// Lays a window's bytes as they lie in the file into `room`, which grows as needed. `lent` finds a part of the rank's stream.
+/// Lays blocks of a window as they lie in the file into `room`. `lent` finds a part of the rank's stream.
 pub fn pack<'m>(
-    work: &Own,
-    declared: &Declared,
-    window: u32,
-    room: &mut Vec<u8>,
+    blocks: impl Iterator<Item = Blocks>,
+    room: &mut [u8],
     lent: impl Fn(u64, u64) -> Option<&'m [u8]>,
 ) -> Result<(), Error> {
-    make_room(work, room);
-    tiles::for_each(work.blocks(declared, window), |blocks| {
+    tiles::for_each(blocks, |blocks| {
         let from = lent(blocks.source, blocks.bytes()).ok_or(Error::NoSuchBytes)?;
         copy::scatter(spanned(room, blocks)?, blocks.len as usize, blocks.stride as usize, from);
         Ok(())
@@ -67,7 +64,8 @@ impl Packing {
         room: &mut Vec<u8>,
     ) -> Result<Result<(), i32>, Error> {
         let lent = |source: u64, len: u64| stream.get(source as usize..(source + len) as usize);
-        pack(&self.own, &self.declared, window, room, lent)?;
+        make_room(&self.own, room);
+        pack(self.own.blocks(&self.declared, window), room, lent)?;
         for extent in self.own.extents(window) {
             let bytes = room.get(extent.buffer as usize..(extent.buffer + extent.len) as usize);
             let written = store::write(storage, extent.file, bytes.ok_or(Error::NoSuchBytes)?);

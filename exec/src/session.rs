@@ -7,6 +7,7 @@ use crate::contain::contain;
 use crate::drive::{Drive, Memory, Offset};
 use crate::far::Far;
 use crate::memory::{Lent, Taken};
+use crate::own::Lying;
 use crate::prepare::Prepared;
 use crate::provoke;
 use crate::stats::Stats;
@@ -51,6 +52,7 @@ pub struct Session {
     far: Option<Far>,
     pack: Vec<u8>,
     scratch: Vec<u8>,
+    lying: Vec<Lying>,
     exclusive: bool,
     /// How often this rank has begun, or stayed out of, what all did; the same on all ranks.
     attempts: u64,
@@ -99,6 +101,7 @@ impl Session {
             far,
             pack,
             scratch,
+            lying: Vec::new(),
             exclusive,
             attempts: 0,
             steady: false,
@@ -386,6 +389,7 @@ impl Session {
             writer: self.writer.as_mut(),
             pack: &mut self.pack,
             scratch: &mut self.scratch,
+            lying: &mut self.lying,
             sieve,
             prepared: &last.prepared,
             declared: &last.declared,

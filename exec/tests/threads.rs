@@ -6,13 +6,13 @@
 mod suite;
 
 use sago_core::declare::{Declaration, Direction};
-use sago_core::extent::Run;
+use sago_core::extent::{Block, Run};
 use sago_core::ids::{NodeId, Rank};
 use sago_core::plan::bridge::Assignment;
 use sago_core::topology::Machine;
 use sago_exec::{Lent, Session};
 use sago_mpi::threads::{self, Options};
-use sago_storage::{Memory, Storage};
+use sago_storage::{Counted, Memory, Storage};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -131,8 +131,65 @@ fn only_aggregators_hold_buffers() {
     let mut aggregated = held("aggregate");
     aggregated.sort_unstable();
     assert_eq!(aggregated, [0, 0, 0, 4]);
-    // Here every rank packs its own blocks.
-    assert_eq!(held("direct"), [2; 4]);
+    // Here every rank writes its own blocks from where they are.
+    assert_eq!(held("direct"), [0; 4]);
+}
+
+/// Long pieces, short ones beside them and alone, and two columns, in all ways in which some are in the file already, whole or
+/// half: the file is right, and what was there is not written again, unless it is packed with what was not.
+#[test]
+fn what_is_in_the_file_is_left_out() {
+    let runs = [
+        Run::contiguous(0, 1000),
+        Run::contiguous(1000, 30),
+        Run::contiguous(5000, 20),
+        Run::contiguous(9000, 1000),
+        Run::strided(6000, 4, 8, 100).unwrap(),
+        Run::strided(6004, 4, 8, 100).unwrap(),
+    ];
+    const COLUMNS: usize = 4;
+    let start = |number: usize| runs[..number].iter().map(|run| run.bytes()).sum::<u64>();
+    let bytes: Vec<u8> = (0..start(runs.len())).map(|i| (i % 251) as u8 + 1).collect();
+    let blocks = |number: usize| {
+        let part = move |from: u64, len: u64| from as usize..(from + len) as usize;
+        let place = move |block: Block| (block.file, part(start(number) + block.before, block.len));
+        runs[number].blocks().map(place)
+    };
+    for (stored, half) in (0..1_u32 << runs.len()).flat_map(|stored| [(stored, false), (stored, true)]) {
+        let there = (0..runs.len()).filter(|number| stored >> number & 1 == 1);
+        let share = |number: usize| runs[number].bytes() / if half { 2 } else { 1 };
+        let ranges: Vec<_> =
+            there.map(|number| (number, start(number)..start(number) + share(number))).collect();
+        let storage = Arc::new(Counted::new(Memory::default()));
+        for (number, range) in &ranges {
+            for (file, part) in blocks(*number) {
+                let end = part.end.min(range.end as usize).max(part.start);
+                storage.write(file, &bytes[part.start..end]).unwrap();
+            }
+        }
+        let before = storage.counts().write_bytes;
+        threads::run(1, Options::default(), |t| {
+            let setting = suite::setting("exchange=direct buffer=100B");
+            let mut session = Session::open(t, storage.clone(), setting).unwrap();
+            let mut declaration = Declaration::new(Direction::Write);
+            for run in runs {
+                declaration.variable([run]);
+            }
+            let except = ranges.iter().map(|(_, range)| range.clone()).collect();
+            let memory = Lent::new([bytes.as_slice()]).except(except);
+            session.commit(declaration.finish(), &memory).unwrap();
+        });
+        let written = storage.counts().write_bytes - before;
+        let straight: u64 = ranges.iter().filter(|(n, _)| *n < COLUMNS).map(|(_, r)| r.end - r.start).sum();
+        let packed = if stored >> COLUMNS == 3 && !half { 0 } else { start(runs.len()) - start(COLUMNS) };
+        let expected = start(COLUMNS) - straight + packed;
+        assert!(written <= expected && (half || written == expected), "stored {stored:b}, half {half}");
+        for (file, part) in (0..runs.len()).flat_map(blocks) {
+            let mut back = vec![0; part.len()];
+            storage.read(file, &mut back).unwrap();
+            assert_eq!(back, bytes[part], "stored {stored:b}, half {half}");
+        }
+    }
 }
 
 /// Anywhere in a commit or a fetch.

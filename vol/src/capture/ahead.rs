@@ -37,7 +37,12 @@ const STEP_BYTES: usize = 128 << 10;
 const TURN_STEPS: usize = 8;
 const TURN_PATIENCE: Duration = Duration::from_millis(20);
 
-/// A rank that lags wakes the thread when it comes along; but whether it is still wanted, it looks by itself.
+/// The thread is woken when so much has come together, or as much as a buffer: waking it costs as much as a small write call.
+const HAND_OVER_BYTES: u64 = 256 << 10;
+
+/// How long the thread waits for a rank that lags before it looks again: at first, and at most. The rank does not wake it, since
+/// that would cost each of its calls.
+const LOOK_AGAIN_FIRST: Duration = Duration::from_micros(100);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 pub struct Ahead {
@@ -45,6 +50,9 @@ pub struct Ahead {
     thread: Option<Thread>,
     /// Short pieces that may become a long one.
     group: Option<Group>,
+    /// What the thread does not know of yet.
+    ready: Vec<Piece>,
+    ready_bytes: u64,
     /// How many commits of all ranks there have been. The same on all.
     commits: u32,
 }
@@ -169,12 +177,6 @@ impl Pace {
         self.counters.signal(rank, 0).ok()
     }
 
-    /// The counter of a rank that has not come as far, with what it says. They differ by far less than a counter holds.
-    fn laggard(&self, epoch: u64) -> Option<(&Signal, u32)> {
-        let mut counters = (0..self.ranks).filter_map(|rank| self.counter(rank)).map(|c| (c, c.get()));
-        counters.find(|(_, value)| (value.wrapping_sub(epoch as u32) as i32) < 0)
-    }
-
     /// Waits for this rank's turn to write; whether there is one to give back.
     fn take_turn(&self) -> Option<&Signal> {
         let turn = self.counters.signal(0, Signal::BYTES).ok()?;
@@ -221,9 +223,10 @@ impl Pace {
         (0..self.ranks).filter_map(|rank| self.writing(rank)).all(|writing| writing.get() == 0)
     }
 
-    /// Whether all ranks have come as far.
+    /// Whether all ranks have come as far. Counters differ by far less than they hold.
     fn reached(&self, epoch: u64) -> bool {
-        self.laggard(epoch).is_none()
+        let mut counters = (0..self.ranks).filter_map(|rank| self.counter(rank));
+        counters.all(|counter| counter.get().wrapping_sub(epoch as u32) as i32 >= 0)
     }
 }
 
@@ -232,7 +235,8 @@ impl Ahead {
     pub fn new(ranks: &dyn Transport) -> Result<Self, Error> {
         let counters = ranks.share(5 * Signal::BYTES)?;
         let pace = Pace { counters, rank: ranks.rank(), ranks: ranks.size() };
-        Ok(Self { pace: Arc::new(pace), thread: None, group: None, commits: 0 })
+        let (ready, ready_bytes) = (Vec::new(), 0);
+        Ok(Self { pace: Arc::new(pace), thread: None, group: None, ready, ready_bytes, commits: 0 })
     }
 
     /// This rank has come to this collective write.
@@ -279,18 +283,22 @@ impl Ahead {
         least: u64,
         (config, facts): (&Config, &StorageFacts),
     ) {
-        let (mut pieces, mut mark) = (Vec::new(), mark);
+        let mut mark = mark;
         let file = (storage, self.commits);
         for (place, write) in window.writes_since(mark) {
             if !write.runs.is_empty() && write.runs.iter().all(|run| run.len() >= least) {
                 self.group = None;
-                straight(file, place, &write, &mut pieces);
+                self.ready_bytes += write.bytes.len() as u64;
+                straight(file, place, &write, &mut self.ready);
             } else if let Some(group) = self.gather(mark, place, &write, least) {
-                packed(file, window, &group, (config, facts), &mut pieces);
+                self.ready_bytes += group.bytes;
+                packed(file, window, &group, (config, facts), &mut self.ready);
             }
             mark = mark.next(&write);
         }
-        self.hand_over(pieces);
+        if self.ready_bytes >= config.buffer_bytes.unwrap_or(u64::MAX).min(HAND_OVER_BYTES) {
+            self.hand_over();
+        }
     }
 
     /// Adds a write to the group that it lies among or beside, or to a new one; the group, if it is whole.
@@ -308,14 +316,13 @@ impl Ahead {
         None
     }
 
-    fn hand_over(&mut self, pieces: Vec<Piece>) {
-        if pieces.is_empty() {
-            return;
-        }
+    fn hand_over(&mut self) {
         if self.thread.is_none() {
             // Without it the commit does all.
             self.thread = Thread::start(&self.pace).ok();
         }
+        let pieces = self.ready.drain(..);
+        self.ready_bytes = 0;
         let Some(Thread { shared, .. }) = &self.thread else { return };
         lock(&shared.desk).todo.extend(pieces);
         shared.changed.notify_all();
@@ -323,7 +330,8 @@ impl Ahead {
 
     /// Takes back what has not been begun, and waits for the rest: the places in the window that are in the file now.
     pub fn stop(&mut self) -> Vec<Range<u64>> {
-        self.group = None;
+        (self.group, self.ready_bytes) = (None, 0);
+        self.ready.clear();
         let Some(Thread { shared, .. }) = &self.thread else { return Vec::new() };
         let mut desk = lock(&shared.desk);
         desk.todo.clear();
@@ -442,7 +450,7 @@ impl Drop for Thread {
 
 impl Shared {
     fn work(&self, pace: &Pace) {
-        let mut room = Vec::new();
+        let (mut room, mut nap) = (Vec::new(), LOOK_AGAIN_FIRST);
         let mut desk = lock(&self.desk);
         loop {
             let Some(epoch) = desk.todo.front().map(|piece| piece.epoch) else {
@@ -452,12 +460,12 @@ impl Shared {
                 desk = self.changed.wait(desk).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            if let Some((counter, seen)) = pace.laggard(epoch) {
-                drop(desk);
-                counter.sleep(seen, LOOK_AGAIN);
-                desk = lock(&self.desk);
+            if !pace.reached(epoch) {
+                let waited = self.changed.wait_timeout(desk, nap).unwrap_or_else(PoisonError::into_inner);
+                (desk, nap) = (waited.0, (nap * 2).min(LOOK_AGAIN));
                 continue;
             }
+            nap = LOOK_AGAIN_FIRST;
             drop(desk);
             let turn = pace.take_turn();
             desk = self.write_some(lock(&self.desk), pace, &mut room);

@@ -73,8 +73,9 @@ pub const READING_ROOM_MIN: u64 = 4 << 20;
 /// Bytes that are read at once where they do not pass through the window.
 const STAGING_BYTES: usize = 1 << 20;
 
-/// Pieces shorter than this, and shorter than a buffer, wait for the commit.
+/// Pieces shorter than this, and shorter than a buffer, wait for the commit; where the file is in memory, a request costs little.
 const AHEAD_BYTES_MIN: u64 = 256 << 10;
+const AHEAD_IN_MEMORY_BYTES_MIN: u64 = 16 << 10;
 
 /// With whom writes are carried out.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -190,7 +191,8 @@ impl Work {
         if !direct || config.background == Background::Off {
             return;
         }
-        let least = config.buffer_bytes.unwrap_or(u64::MAX).min(AHEAD_BYTES_MIN);
+        let long = if facts.in_memory { AHEAD_IN_MEMORY_BYTES_MIN } else { AHEAD_BYTES_MIN };
+        let least = config.buffer_bytes.unwrap_or(u64::MAX).min(long);
         // SAFETY: `commit` and `give_up` stop it before the window is cleared.
         unsafe { ahead.begin(&self.storage, window, mark, least, (config, facts)) };
     }

@@ -17,7 +17,7 @@ use crate::stats::Stats;
 use crate::store::Sieve;
 use crate::tiles;
 use crate::trace::Trace;
-use crate::writer::{Access, Writer};
+use crate::writer::{self, Access, Done, Writer};
 use sago_core::declare::{Declared, Direction, Shift};
 use sago_core::engine::{Action, Engine, Verdict};
 use sago_core::ids::Rank;
@@ -147,7 +147,12 @@ impl Drive<'_, '_> {
                 Action::Notify { window, to, bytes, ok } => {
                     self.post(to, Parcel::Note(News::Arrived { window, bytes, ok }))?;
                 }
-                Action::Write { window } | Action::Read { window } => self.store(window, direction)?,
+                Action::Write { window } | Action::Read { window } => {
+                    if let Some(done) = self.store(window, direction)? {
+                        self.stats.storing += done.took;
+                        self.note_stored(&mut engine, done)?;
+                    }
+                }
                 Action::Release { area, part, rounds, ok } => {
                     let slot = self.prepared.slot(area, part);
                     let before = std::mem::replace(&mut seen.parts[slot].rounds, rounds);
@@ -219,8 +224,7 @@ impl Drive<'_, '_> {
         }
         while let Some(done) = self.writer.as_mut().and_then(|writer| writer.poll()) {
             self.stats.background += done.took;
-            note(&mut self.trace, |trace| trace.stored(done.window, done.began, done.took));
-            engine.handle_stored(done.window, done.result?)?;
+            self.note_stored(engine, done)?;
             news = true;
         }
         for (slot, part) in seen.parts.iter_mut().enumerate() {
@@ -366,8 +370,13 @@ impl Drive<'_, '_> {
         shift.ok_or(Error::Garbled)
     }
 
-    /// Gives a window to the I/O thread.
-    fn store(&mut self, window: WindowId, direction: Direction) -> Result<(), Error> {
+    fn note_stored(&mut self, engine: &mut Engine, done: Done) -> Result<(), Error> {
+        note(&mut self.trace, |trace| trace.stored(done.window, done.began, done.took));
+        Ok(engine.handle_stored(done.window, done.result?)?)
+    }
+
+    /// Gives a window to the I/O thread; stores it at once where there would be nothing else to do meanwhile.
+    fn store(&mut self, window: WindowId, direction: Direction) -> Result<Option<Done>, Error> {
         let slot = self.prepared.slot(window.area, window.part);
         let layout = &self.prepared.plan.areas[window.area as usize].layout;
         let mut extents = self.prepared.schedule.duties[slot].extents(layout, window.round);
@@ -384,6 +393,12 @@ impl Drive<'_, '_> {
             Direction::Write => Access::Write(self.sieve),
             Direction::Read => Access::Read,
         };
+        if self.prepared.is_one_round() && self.far.is_none() {
+            let (storage, part) = (&**self.storage, (slot, &*extents));
+            // SAFETY: as below.
+            let done = unsafe { writer::store_here(self.arena, storage, window, access, part, self.scratch) };
+            return done.map(Some);
+        }
         // SAFETY: the engine asks to store a window when its bytes have arrived (or its last readers are gone), and
         // lets nobody touch the buffer before it is told that the window is stored; `Session` settles the writer
         // before the arena goes.
@@ -396,7 +411,8 @@ impl Drive<'_, '_> {
                 slot,
                 &extents,
             )
-        }
+        }?;
+        Ok(None)
     }
 
     /// Tells those who need to know. Nothing goes to another node that nobody there waits for: a rank that is done

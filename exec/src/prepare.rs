@@ -67,6 +67,12 @@ impl Prepared {
         self.slots[area as usize][part as usize]
     }
 
+    /// Whether all that is exchanged goes through one aggregator at once: then nothing is filled while it stores.
+    pub fn is_one_round(&self) -> bool {
+        let parts: usize = self.plan.areas.iter().map(|area| area.parts.len()).sum();
+        parts == 1 && self.schedule.duties.iter().all(|duty| duty.expected().len() == 1)
+    }
+
     /// How many pairs of buffers each aggregator needs.
     pub fn slots_by_rank(&self) -> BTreeMap<Rank, usize> {
         let parts = self.plan.areas.iter().flat_map(|area| &area.parts);

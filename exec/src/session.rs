@@ -172,14 +172,27 @@ impl Session {
         if let Some(far) = &mut self.far {
             far.calm()?;
         }
-        match verdict? {
-            Verdict::Good => Ok(()),
-            Verdict::Failed(fault) => Err(Error::Fault(fault)),
-        }
+        verdict.and_then(conclude)
     }
 
-    /// Where a plan has been good twice, a rank of one node begins with it at once, and learns only at the end whether it was
-    /// good for all ranks again. If not, that attempt counts for nothing: they make a new plan, and do everything by it.
+    /// Writes what the ranks declare if they can do it by the plan of the last commit; whether they could. If not, nothing of what
+    /// has been done counts, and a commit follows. Collective; all ranks return the same.
+    pub fn repeat(&mut self, declared: &Declared, memory: &Lent<'_>) -> Result<bool, Error> {
+        if !self.is_eager() {
+            return Ok(false);
+        }
+        let whole = memory.bytes() == declared.stream_bytes() && declared.direction() == Direction::Write;
+        let known = self.timed_planning(|session| session.compare(declared, whole));
+        let verdict = self.begin_at_once(known, &mut Memory::Lent(memory))?;
+        self.stats.commits += u64::from(verdict.is_some());
+        verdict.map_or(Ok(false), |verdict| conclude(verdict).map(|()| true))
+    }
+
+    /// Whether ranks begin with the last plan at once: where it has been good twice, on one node. The same on all ranks.
+    pub fn is_eager(&self) -> bool {
+        self.steady && self.ranks.one_node()
+    }
+
     fn carry_out(
         &mut self,
         declared: Declared,
@@ -187,32 +200,55 @@ impl Session {
         mut memory: Memory<'_, '_>,
     ) -> Result<Verdict, Error> {
         let known = self.timed_planning(|session| session.compare(&declared, whole));
-        let eager = self.steady && self.ranks.one_node() && matches!(memory, Memory::Lent(_));
+        let agreed = if self.is_eager() && matches!(memory, Memory::Lent(_)) {
+            if let Some(verdict) = self.begin_at_once(known, &mut memory)? {
+                return Ok(verdict);
+            }
+            None
+        } else {
+            let mine = self.stay_out(false).and(known).map(|shift| (shift, Verdict::Good));
+            let agreed = self.meet(mine)?;
+            self.steady = agreed.is_some();
+            self.stats.reused += u64::from(self.steady);
+            agreed
+        };
+        let shift = match agreed {
+            Some((shift, _)) => shift,
+            None => {
+                self.timed_planning(|session| session.plan(declared))?;
+                0
+            }
+        };
+        let worked = self.drive(Offset::Agreed(shift), &mut memory);
+        let (_, verdict) = self.meet(worked.map(|verdict| (Shift::Any, verdict)))?.ok_or(Error::GivenUp)?;
+        self.end_trace();
+        Ok(verdict)
+    }
+
+    /// Begins with the last plan, and learns only at the end whether it was good for all ranks again. If not, that attempt counts
+    /// for nothing.
+    fn begin_at_once(
+        &mut self,
+        known: Result<Shift, Error>,
+        memory: &mut Memory<'_, '_>,
+    ) -> Result<Option<Verdict>, Error> {
         let mine = match known {
-            Ok(shift) if eager && shift != Shift::None => self.attempt(shift, &mut memory),
-            known => self.stay_out(eager).and(known).map(|shift| (shift, Verdict::Good)),
+            Ok(shift) if shift != Shift::None => self.attempt(shift, memory),
+            known => self.stay_out(true).and(known).map(|shift| (shift, Verdict::Good)),
         };
         let agreed = self.meet(mine)?;
         self.steady = agreed.is_some();
         self.stats.reused += u64::from(self.steady);
-        let verdict = match agreed {
-            Some((_, verdict)) if eager => verdict,
-            agreed => {
-                let shift = match agreed {
-                    Some((shift, _)) => shift,
-                    None => {
-                        self.timed_planning(|session| session.plan(declared))?;
-                        0
-                    }
-                };
-                let worked = self.drive(Offset::Agreed(shift), &mut memory);
-                self.meet(worked.map(|verdict| (Shift::Any, verdict)))?.ok_or(Error::GivenUp)?.1
-            }
-        };
+        if agreed.is_some() {
+            self.end_trace();
+        }
+        Ok(agreed.map(|(_, verdict)| verdict))
+    }
+
+    fn end_trace(&mut self) {
         if let (Some(trace), Some(last)) = (&mut self.trace, &self.last) {
             trace.end(&last.prepared);
         }
-        Ok(verdict)
     }
 
     /// Takes part in a commit or a fetch of the others without any bytes: they all fail, for this reason.
@@ -338,7 +374,7 @@ impl Session {
             (self.writer, self.arena) = (None, None);
             self.arena = Some(Arena::new(&*self.node, wanted, self.local.clone())?);
         }
-        if self.writer.is_none() && !prepared.schedule.duties.is_empty() {
+        if self.writer.is_none() && !prepared.schedule.duties.is_empty() && !prepared.is_one_round() {
             self.writer = Some(Writer::new()?);
         }
         Ok(())
@@ -436,6 +472,13 @@ impl Session {
         self.far.take().map_or(Ok(()), Far::close)?;
         self.node.close()?;
         Ok(self.ranks.close()?)
+    }
+}
+
+const fn conclude(verdict: Verdict) -> Result<(), Error> {
+    match verdict {
+        Verdict::Good => Ok(()),
+        Verdict::Failed(fault) => Err(Error::Fault(fault)),
     }
 }
 

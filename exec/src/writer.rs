@@ -69,19 +69,10 @@ impl Writer {
             let mut scratch = Vec::new();
             for job in todo {
                 let Job { window, access, mut requests, storage, bell } = job;
-                let start = Instant::now();
-                let result = contain(|| {
-                    Ok(match access {
-                        Access::Write(sieve) => {
-                            store::write_all(&*storage, &mut requests, sieve, &mut scratch)
-                        }
-                        Access::Read => store::read_all(&*storage, &mut requests, &mut scratch),
-                    })
-                });
-                let (began, took) = (start, start.elapsed());
+                let done = perform(&*storage, window, access, &mut requests, &mut scratch);
                 // Who hears of it may close the file at once.
                 drop(storage);
-                if report.send(Done { window, result, began, took }).is_err() {
+                if report.send(done).is_err() {
                     return;
                 }
                 // SAFETY: the arena lives until the thread has been joined.
@@ -106,13 +97,8 @@ impl Writer {
         slot: usize,
         extents: &[BufferExtent],
     ) -> Result<(), Error> {
-        let request = |extent: &BufferExtent| {
-            let (at, len) = (extent.buffer as usize, extent.len as usize);
-            // SAFETY: the caller's promise.
-            let bytes = unsafe { arena.bytes(slot, window.buffer(), at..at + len) }?;
-            Ok(Request { file: extent.file, start: bytes.as_mut_ptr(), len })
-        };
-        let requests = extents.iter().map(request).collect::<Result<_, Error>>()?;
+        // SAFETY: the caller's promise.
+        let requests = unsafe { requests(arena, window, slot, extents) }?;
         let storage = Arc::clone(storage);
         let job = Job { window, access, requests, storage, bell: Bell(arena.doorbell()?) };
         self.busy += 1;
@@ -133,6 +119,57 @@ impl Writer {
             self.busy -= 1;
         }
     }
+}
+
+/// Stores a window without the thread.
+///
+/// # Safety
+/// Nobody else touches the extents of the buffer meanwhile.
+pub unsafe fn store_here(
+    arena: &Arena,
+    storage: &dyn Storage,
+    window: WindowId,
+    access: Access,
+    (slot, extents): (usize, &[BufferExtent]),
+    scratch: &mut Vec<u8>,
+) -> Result<Done, Error> {
+    // SAFETY: the caller's promise.
+    let mut requests = unsafe { requests(arena, window, slot, extents) }?;
+    Ok(perform(storage, window, access, &mut requests, scratch))
+}
+
+/// # Safety
+/// As long as the requests live, nobody else touches the extents of the buffer, and the arena lives.
+unsafe fn requests(
+    arena: &Arena,
+    window: WindowId,
+    slot: usize,
+    extents: &[BufferExtent],
+) -> Result<Vec<Request>, Error> {
+    let request = |extent: &BufferExtent| {
+        let (at, len) = (extent.buffer as usize, extent.len as usize);
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { arena.bytes(slot, window.buffer(), at..at + len) }?;
+        Ok(Request { file: extent.file, start: bytes.as_mut_ptr(), len })
+    };
+    extents.iter().map(request).collect()
+}
+
+fn perform(
+    storage: &dyn Storage,
+    window: WindowId,
+    access: Access,
+    requests: &mut Vec<Request>,
+    scratch: &mut Vec<u8>,
+) -> Done {
+    let began = Instant::now();
+    let result = contain(|| {
+        Ok(match access {
+            Access::Write(sieve) => store::write_all(storage, requests, sieve, scratch),
+            Access::Read => store::read_all(storage, requests, scratch),
+        })
+    });
+    Done { window, result, began, took: began.elapsed() }
 }
 
 impl Extents for Vec<Request> {

@@ -105,9 +105,6 @@ pub struct Opening {
     pub progress: Option<Arc<Watched>>,
 }
 
-/// Pieces shorter than this are small.
-const SMALL_BYTES: u64 = 512;
-
 impl CapturedFile {
     pub fn new(opening: Opening, mut crew: Crew) -> Self {
         let Opening { library, number, name, mode, collective_metadata, writable, group, .. } = opening;
@@ -168,7 +165,7 @@ impl CapturedFile {
     }
 
     /// Runs `body`, which takes bytes into the window, for the record if there is one.
-    fn capturing<T>(&self, work: &mut Work, body: impl FnOnce(&mut Work) -> T) -> T {
+    pub(super) fn capturing<T>(&self, work: &mut Work, body: impl FnOnce(&mut Work) -> T) -> T {
         let start = work.traced_since.map(|_| Instant::now());
         let result = body(work);
         if let Some(start) = start {
@@ -236,23 +233,6 @@ impl CapturedFile {
         self.keep(work, EVERYBODY, writes)
     }
 
-    /// Whether HDF5 should do a collective write that is to be carried out at once, because it has mostly holes: small pieces
-    /// whose neighbours are not in the same call. Collective; the same answer on all ranks.
-    pub fn is_sparse(&self, writes: &[Write<'_>]) -> Result<bool, Error> {
-        let work = &mut *self.work()?;
-        let runs = || writes.iter().flat_map(|write| write.runs);
-        let mut sums = [runs().map(|run| run.bytes()).sum::<u64>(), runs().map(|run| run.count()).sum()];
-        let start = runs().map(|run| run.offset()).min().unwrap_or(u64::MAX);
-        let mut ends = [!start, runs().map(|run| run.end()).max().unwrap_or(0)];
-        self.checked(work, EVERYBODY, |work| {
-            work.crew.ranks.allreduce(Reduce::Sum, &mut sums)?;
-            work.crew.ranks.allreduce(Reduce::Max, &mut ends)
-        })?;
-        let ([bytes, pieces], [start, end]) = (sums, ends);
-        let span = end.saturating_sub(!start);
-        Ok(pieces > 0 && bytes / pieces < SMALL_BYTES && bytes < span / 2)
-    }
-
     /// HDF5 is about to do a collective write itself.
     pub fn leave_to_hdf5(&self) {
         if let Ok(mut work) = self.work() {
@@ -262,7 +242,7 @@ impl CapturedFile {
 
     /// A rank may be done with a collective write of HDF5's own while another still reads and writes back what is between its
     /// bytes: what this rank writes next waits for that. Collective.
-    fn clear(&self, work: &mut Work) -> Result<(), Error> {
+    pub(super) fn clear(&self, work: &mut Work) -> Result<(), Error> {
         if std::mem::take(&mut work.unclear) {
             self.checked(work, EVERYBODY, |work| work.crew.ranks.barrier())?;
         }
@@ -585,13 +565,18 @@ impl CapturedFile {
         }
     }
 
-    fn work(&self) -> Result<RefMut<'_, Work>, Error> {
+    pub(super) fn work(&self) -> Result<RefMut<'_, Work>, Error> {
         RefMut::filter_map(self.work.borrow_mut(), Option::as_mut)
             .map_err(|_| Error::Message(format!("{}: the file is closed", self.name)))
     }
 
     /// Carries out the window and `writes`. Where they do not fit into the window at once, in several rounds.
-    fn carry_out(&self, work: &mut Work, with: With, writes: &mut [Write<'_>]) -> Result<Taken, Error> {
+    pub(super) fn carry_out(
+        &self,
+        work: &mut Work,
+        with: With,
+        writes: &mut [Write<'_>],
+    ) -> Result<Taken, Error> {
         let mut places: Vec<Cursor<'_>> = writes.iter().map(|write| Cursor::new(write.runs)).collect();
         let (mut round, mut taken) = (0, Taken::All);
         loop {
@@ -628,7 +613,7 @@ impl CapturedFile {
     }
 
     /// Carries out what waits by `body`; then nothing does any more.
-    fn commit(
+    pub(super) fn commit(
         &self,
         work: &mut Work,
         with: With,
@@ -642,14 +627,14 @@ impl CapturedFile {
         Ok(())
     }
 
-    fn watch(&self, what: fn(&Watched)) {
+    pub(super) fn watch(&self, what: fn(&Watched)) {
         if let Some(progress) = &self.progress {
             what(progress);
         }
     }
 
     /// Runs `body`, unless the ranks have lost each other; puts the file's name to an error.
-    fn checked<T, E: Into<sago_exec::Error>>(
+    pub(super) fn checked<T, E: Into<sago_exec::Error>>(
         &self,
         work: &mut Work,
         with: With,

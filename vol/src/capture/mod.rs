@@ -14,6 +14,7 @@ mod facts;
 mod file;
 mod gather;
 mod hints;
+mod immediate;
 mod index;
 mod open;
 mod overlap;

@@ -23,6 +23,9 @@ pub type Compared = Option<(Declared, bool)>;
 impl Ballot {
     pub const NUMBERS: usize = 6;
 
+    /// Of a commit whose order does not matter: all its writes are of one epoch.
+    pub const NONE: Self = Self([0; Self::NUMBERS]);
+
     pub fn of(writes: &[Waiting<'_>], declared: &Declared, compared: &Compared) -> Self {
         let shift = compared.as_ref().map_or(Shift::None, |(before, _)| before.shift_to(declared));
         // Ranks that have moved by different distances may have come to the same place.

@@ -111,17 +111,19 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
         Ok(prepared) => prepared.iter().flat_map(|one| one.writes(call)).collect(),
         Err(_) => Vec::new(),
     };
-    if file.mode == Mode::Immediate && file.is_sparse(&writes)? {
-        file.leave_to_hdf5();
-        State::of(call.library).passed(Reason::Sparse);
-        // SAFETY: the caller's promise.
-        unsafe { targets.note(call, Direction::Write, collective, Err(Reason::Sparse)) };
-        return Ok(Route::Native(Afterwards::Nothing));
-    }
     // SAFETY: the caller's promise.
     let runs = || contained(|| unsafe { call.file_runs(&facts) }).ok();
     let mut left = if prepared.is_err() { runs() } else { None };
-    let taken = if collective {
+    let taken = if file.mode == Mode::Immediate {
+        let Some(taken) = file.write_now(&mut writes, total)? else {
+            file.leave_to_hdf5();
+            State::of(call.library).passed(Reason::Sparse);
+            // SAFETY: the caller's promise.
+            unsafe { targets.note(call, Direction::Write, collective, Err(Reason::Sparse)) };
+            return Ok(Route::Native(Afterwards::Nothing));
+        };
+        taken
+    } else if collective {
         let left_bytes = match (&prepared, &left) {
             (Ok(_), _) => 0,
             (Err(_), Some(runs)) => runs.iter().map(|run| run.bytes()).sum(),

@@ -211,6 +211,25 @@ impl Work {
         }
     }
 
+    /// Carries out the window and what is lent with all ranks if they can do so by the plan of the commit before, and all of it is
+    /// of one epoch; whether they could.
+    pub fn repeat(&mut self, ready: &Ready, lent: &[(&[Run], &[u8])]) -> Result<bool, sago_exec::Error> {
+        let Self { crew: Crew { together, window, .. }, epoch, committed, .. } = self;
+        let Some(session) = together.as_mut().filter(|session| session.is_eager()) else { return Ok(false) };
+        session.set_independent(false);
+        let done = match &ready.declared {
+            Ok(declared) => {
+                let writes = waiting(window, lent, *epoch);
+                session.repeat(declared, &Lent::new(writes.iter().map(|write| write.bytes)))?
+            }
+            Err(error) => return Err(session.decline(&error.to_string())),
+        };
+        if done {
+            *committed = *epoch;
+        }
+        Ok(done)
+    }
+
     /// Carries out the window and what is lent with all ranks: in one commit, unless ranks wrote the same bytes in different
     /// collective writes. Then these are kept in order, as they would be without the window. `all` is the ballot of all.
     pub fn commit_together(

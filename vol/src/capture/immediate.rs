@@ -1,0 +1,114 @@
+//! Immediate mode: a collective write is carried out before it returns. Where its pattern is that of the call before, the ranks
+//! meet once, at its end.
+
+use super::file::CapturedFile;
+use super::overlap::Ballot;
+use super::progress::Watched;
+use super::work::{EVERYBODY, Taken, Work, Write};
+use sago_core::extent::{Cursor, Run};
+use sago_hdf5::Error;
+use sago_mpi::Transport;
+
+/// Pieces shorter than this are small.
+const SMALL_BYTES: u64 = 512;
+
+/// What the pieces of a call are like.
+#[derive(Clone, Copy)]
+struct Shape {
+    bytes: u64,
+    pieces: u64,
+    start: u64,
+    end: u64,
+}
+
+impl Shape {
+    fn of(runs: impl Iterator<Item = Run>) -> Self {
+        let nothing = Self { bytes: 0, pieces: 0, start: u64::MAX, end: 0 };
+        runs.fold(nothing, |shape, run| {
+            let (bytes, pieces) = (run.bytes(), run.count());
+            shape.and(Self { bytes, pieces, start: run.offset(), end: run.end() })
+        })
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes + other.bytes,
+            pieces: self.pieces + other.pieces,
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
+    }
+
+    fn encode(self) -> Vec<u8> {
+        [self.bytes, self.pieces, self.start, self.end].iter().flat_map(|n| n.to_le_bytes()).collect()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut numbers = bytes.chunks_exact(8).map(|chunk| chunk.try_into().map_or(0, u64::from_le_bytes));
+        let mut next = || numbers.next();
+        Some(Self { bytes: next()?, pieces: next()?, start: next()?, end: next()? })
+    }
+
+    /// Mostly holes: small pieces whose neighbours are not in the same call.
+    const fn is_sparse(self) -> bool {
+        let span = self.end.saturating_sub(self.start);
+        self.pieces > 0 && self.bytes / self.pieces < SMALL_BYTES && self.bytes < span / 2
+    }
+}
+
+impl CapturedFile {
+    /// A collective write. `None` if HDF5 should do it, because it has mostly holes; the same on all ranks. `dataset_bytes` is the
+    /// size of the datasets, which all ranks know. A rank whose part HDF5 must write itself takes part with nothing.
+    pub fn write_now(&self, writes: &mut [Write<'_>], dataset_bytes: u64) -> Result<Option<Taken>, Error> {
+        if dataset_bytes > self.window_bytes() {
+            // It may take several rounds.
+            let sparse = self.is_sparse(&mut *self.work()?, writes)?;
+            return if sparse { Ok(None) } else { self.write_together(writes, 0, dataset_bytes).map(Some) };
+        }
+        let work = &mut *self.work()?;
+        work.enter();
+        self.clear(work)?;
+        let written = self.write_at_once(work, writes);
+        // It is written, or the program hears that it is not, or HDF5 writes it.
+        work.crew.window.clear();
+        written
+    }
+
+    fn write_at_once(&self, work: &mut Work, writes: &mut [Write<'_>]) -> Result<Option<Taken>, Error> {
+        let (mut lent, mut taken) = (Vec::new(), Taken::All);
+        for write in writes.iter_mut() {
+            match write.lent {
+                Some(bytes) => lent.push((write.runs, bytes)),
+                None if taken == Taken::All => {
+                    let mut runs = Cursor::new(write.runs);
+                    taken = self.capturing(work, |work| work.take_in(write, &mut runs));
+                    if write.bytes.left() > 0 {
+                        // It is not larger than its dataset, so it fits; if not, HDF5 does it.
+                        taken = Taken::NotConverted;
+                    }
+                }
+                None => {}
+            }
+        }
+        let ready = work.ready(&lent);
+        self.watch(Watched::begin);
+        let repeated = self.checked(work, EVERYBODY, |work| work.repeat(&ready, &lent));
+        self.watch(Watched::end);
+        if repeated? {
+            return Ok(Some(taken));
+        }
+        if self.is_sparse(work, writes)? {
+            return Ok(None);
+        }
+        self.commit(work, EVERYBODY, |work| work.commit_together(ready, Ballot::NONE, &lent))?;
+        Ok(Some(taken))
+    }
+
+    /// Collective; the same answer on all ranks.
+    fn is_sparse(&self, work: &mut Work, writes: &[Write<'_>]) -> Result<bool, Error> {
+        let mine = Shape::of(writes.iter().flat_map(|write| write.runs).copied());
+        let told = self.checked(work, EVERYBODY, |work| work.crew.ranks.allgather(&mine.encode()))?;
+        let nothing = Shape::of(std::iter::empty());
+        Ok(told.iter().filter_map(Shape::decode).fold(nothing, Shape::and).is_sparse())
+    }
+}

@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 /// the first, checked run is not run again: what makes a first file slow does not count there.
 const SLOW_SECONDS: f64 = 6.0;
 
+/// So many files a process of a round writes, and the middle one counts: the first is slower, memory is not there yet.
+const FILES: usize = 3;
+
 /// After this time a quick run begins no further round of a case.
 const QUICK_TIME: Duration = Duration::from_secs(45);
 
@@ -101,7 +104,7 @@ struct Entry {
     order: usize,
     /// The checked run.
     first: Pass,
-    /// Files that a process of a round writes: the first is slower, memory is not there yet.
+    /// Files that a process of a round writes.
     repeat: usize,
     /// Rounds in which it takes part: all, unless it is slow.
     rounds: usize,
@@ -177,8 +180,8 @@ impl Bench<'_> {
         ensure!(result["verified"] == Value::Bool(true), "{} did not check its data", variant.name);
         let first = self.pass(&result)?;
         let seconds = first.total;
-        let repeat = (1.0 / seconds).clamp(1.0, 3.0) as usize;
         let slow = seconds > SLOW_SECONDS / 3.0 && variant.kind != Kind::Limit;
+        let repeat = if slow { 1 } else { FILES };
         let rounds = (SLOW_SECONDS / seconds).clamp(1.0, self.settings.rounds as f64) as usize;
         let extra_bytes = result["extra_bytes"].as_f64().unwrap_or(0.0);
         Ok(Entry {

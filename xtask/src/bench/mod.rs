@@ -81,6 +81,7 @@ pub fn command(args: &mut lexopt::Parser) -> Result<()> {
         "bench: {} cores, Linux {}, load {}, seed {}",
         machine.cores, machine.kernel, machine.load, machine.seed
     );
+    calm::touch_memory();
     let mut groups = Vec::new();
     for &mpi in &options.mpis {
         let hdf5 = choose(&world, mpi, options.hdf5.as_deref())?;

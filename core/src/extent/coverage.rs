@@ -9,9 +9,17 @@ use std::collections::BinaryHeap;
 /// The same bytes in as few runs as adjacent gaps allow, sorted by their first byte. Runs that overlap or interleave
 /// without touching are left as they are, so the result may still name a byte twice.
 pub fn fuse(runs: impl IntoIterator<Item = Run>) -> Vec<Run> {
-    let mut pending: BinaryHeap<Reverse<Run>> = runs.into_iter().map(Reverse).collect();
+    let mut runs: Vec<Run> = runs.into_iter().collect();
+    // Most callers have them in order.
+    runs.sort_unstable();
+    let mut runs = runs.into_iter().peekable();
+    // What has come of those before, and is next again.
+    let mut pending: BinaryHeap<Reverse<Run>> = BinaryHeap::new();
     let mut fused: Vec<Run> = Vec::new();
-    while let Some(Reverse(run)) = pending.pop() {
+    loop {
+        let again = pending.peek().is_some_and(|Reverse(run)| runs.peek().is_none_or(|next| run <= next));
+        let next = if again { pending.pop().map(|Reverse(run)| run) } else { runs.next() };
+        let Some(run) = next else { break };
         match fused.last_mut() {
             Some(last) if last.is_contiguous() && run.is_contiguous() && run.offset() <= last.end() => {
                 let end = last.end().max(run.end());

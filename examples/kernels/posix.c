@@ -102,9 +102,11 @@ static void pass(Limit *l, int writing)
         off_t offset = offset_of(l, step, r->rank);
         for (size_t i = 0; writing && i < l->bytes / 8; i++) l->data[i] = word(offset, i);
         double begun = wait_for_all(l);
-        if (fd < 0) fd = open(name, writing ? O_RDWR | O_CREAT : O_RDONLY, 0644);
+        if (fd < 0) {
+            fd = open(name, writing ? O_RDWR | O_CREAT : O_RDONLY, 0644);
+            l->opening = wait_for_all(l) - begun;
+        }
         if (fd < 0) fail(name, __FILE__, __LINE__);
-        if (!step) l->opening = now() - begun;
         transfer(l, fd, writing, offset);
         double seconds = wait_for_all(l) - begun;
         l->total += seconds;

@@ -472,6 +472,10 @@ impl Shared {
             if let Some(turn) = turn {
                 turn.set(0);
             }
+            drop(desk);
+            // A rank that polls for a message, and yields, would otherwise wait for a whole time slice of ours.
+            std::thread::yield_now();
+            desk = lock(&self.desk);
         }
     }
 

@@ -393,7 +393,7 @@ impl Drive<'_, '_> {
             Direction::Write => Access::Write(self.sieve),
             Direction::Read => Access::Read,
         };
-        if self.prepared.is_one_round() && self.far.is_none() {
+        if self.prepared.is_one_round() {
             let (storage, part) = (&**self.storage, (slot, &*extents));
             // SAFETY: as below.
             let done = unsafe { writer::store_here(self.arena, storage, window, access, part, self.scratch) };

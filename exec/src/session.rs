@@ -176,7 +176,8 @@ impl Session {
     }
 
     /// Writes what the ranks declare if they can do it by the plan of the last commit; whether they could. If not, nothing of what
-    /// has been done counts, and a commit follows. Collective; all ranks return the same.
+    /// has been done counts, and a commit follows. Collective; all ranks return the same, but they begin as they come: who
+    /// has promised to be alone with the file (see [`Session::set_exclusive`]) lets them meet before.
     pub fn repeat(&mut self, declared: &Declared, memory: &Lent<'_>) -> Result<bool, Error> {
         if !self.is_eager() {
             return Ok(false);

@@ -100,3 +100,39 @@ CASE(ranks_move_to_one_place)
     OK(H5Dclose(d));
     OK(H5Fclose(file));
 }
+
+/* In call after call the first rank writes two of every three elements, and the last one has written the third by itself just
+ * before. Whoever writes what lies between elements back with them must not begin before all have come. */
+CASE(holes_filled_before_the_call)
+{
+    enum { RECORDS = 10000, CALLS = 8 };
+    hsize_t all = (hsize_t)CALLS * 3 * RECORDS, records = RECORDS, pairs = 2 * RECORDS, three = 3, two = 2;
+    hid_t   file = make_file("f.h5"), d = make_ints(file, "d", all, H5P_DEFAULT);
+    hid_t   space = ID(H5Screate_simple(1, &all, NULL)), memory = ID(H5Screate_simple(1, &pairs, NULL));
+    hid_t   thirds = ID(H5Screate_simple(1, &records, NULL)), none = ID(H5Scopy(memory));
+    int    *values = calloc(2 * RECORDS, sizeof *values);
+    OK(H5Sselect_none(none));
+    for (int call = 0; call < CALLS; call++) {
+        hsize_t start = (hsize_t)call * 3 * RECORDS, third = start + 2;
+        if (rank == nranks - 1) {
+            for (int i = 0; i < RECORDS; i++)
+                values[i] = (int)third + 3 * i;
+            OK(H5Sselect_hyperslab(space, H5S_SELECT_SET, &third, &three, &records, NULL));
+            OK(H5Dwrite(d, H5T_NATIVE_INT, thirds, space, independent(), values));
+        }
+        for (int i = 0; i < 2 * RECORDS; i++)
+            values[i] = (int)start + i / 2 * 3 + i % 2;
+        OK(H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, &three, &records, &two));
+        if (rank != 0)
+            OK(H5Sselect_none(space));
+        OK(H5Dwrite(d, H5T_NATIVE_INT, rank ? none : memory, space, collective(), values));
+    }
+    free(values);
+    H5Sclose(space);
+    H5Sclose(memory);
+    H5Sclose(thirds);
+    H5Sclose(none);
+    OK(H5Dclose(d));
+    OK(H5Fclose(file));
+    expect_in_file("f.h5", "d", 0, all, 0);
+}

@@ -457,12 +457,16 @@ impl Shared {
                 if desk.over {
                     return;
                 }
+                nap = LOOK_AGAIN_FIRST;
                 desk = self.changed.wait(desk).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             if !pace.reached(epoch) {
                 let waited = self.changed.wait_timeout(desk, nap).unwrap_or_else(PoisonError::into_inner);
-                (desk, nap) = (waited.0, (nap * 2).min(LOOK_AGAIN));
+                if waited.1.timed_out() {
+                    nap = (nap * 2).min(LOOK_AGAIN);
+                }
+                desk = waited.0;
                 continue;
             }
             nap = LOOK_AGAIN_FIRST;

@@ -1,5 +1,5 @@
 //! Immediate mode: a collective write is carried out before it returns. Where its pattern is that of the call before, the ranks
-//! meet once, at its end.
+//! meet when they have come, and at its end.
 
 use super::file::CapturedFile;
 use super::overlap::Ballot;
@@ -7,7 +7,7 @@ use super::progress::Watched;
 use super::work::{EVERYBODY, Taken, Work, Write};
 use sago_core::extent::{Cursor, Run};
 use sago_hdf5::Error;
-use sago_mpi::Transport;
+use sago_mpi::{Reduce, Transport};
 
 /// Pieces shorter than this are small.
 const SMALL_BYTES: u64 = 512;
@@ -24,29 +24,21 @@ struct Shape {
 impl Shape {
     fn of(runs: impl Iterator<Item = Run>) -> Self {
         let nothing = Self { bytes: 0, pieces: 0, start: u64::MAX, end: 0 };
-        runs.fold(nothing, |shape, run| {
-            let (bytes, pieces) = (run.bytes(), run.count());
-            shape.and(Self { bytes, pieces, start: run.offset(), end: run.end() })
+        runs.fold(nothing, |shape, run| Self {
+            bytes: shape.bytes + run.bytes(),
+            pieces: shape.pieces + run.count(),
+            start: shape.start.min(run.offset()),
+            end: shape.end.max(run.end()),
         })
     }
 
-    fn and(self, other: Self) -> Self {
-        Self {
-            bytes: self.bytes + other.bytes,
-            pieces: self.pieces + other.pieces,
-            start: self.start.min(other.start),
-            end: self.end.max(other.end),
-        }
-    }
-
-    fn encode(self) -> Vec<u8> {
-        [self.bytes, self.pieces, self.start, self.end].iter().flat_map(|n| n.to_le_bytes()).collect()
-    }
-
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut numbers = bytes.chunks_exact(8).map(|chunk| chunk.try_into().map_or(0, u64::from_le_bytes));
-        let mut next = || numbers.next();
-        Some(Self { bytes: next()?, pieces: next()?, start: next()?, end: next()? })
+    /// Collective.
+    fn of_all(self, ranks: &dyn Transport) -> Result<Self, sago_mpi::Error> {
+        let (mut sums, mut ends) = ([self.bytes, self.pieces], [!self.start, self.end]);
+        ranks.allreduce(Reduce::Sum, &mut sums)?;
+        ranks.allreduce(Reduce::Max, &mut ends)?;
+        let ([bytes, pieces], [start, end]) = (sums, ends);
+        Ok(Self { bytes, pieces, start: !start, end })
     }
 
     /// Mostly holes: small pieces whose neighbours are not in the same call.
@@ -75,6 +67,11 @@ impl CapturedFile {
     }
 
     fn write_at_once(&self, work: &mut Work, writes: &mut [Write<'_>]) -> Result<Option<Taken>, Error> {
+        // The same on all ranks.
+        let again = work.is_eager();
+        if !again && self.is_sparse(work, writes)? {
+            return Ok(None);
+        }
         let (mut lent, mut taken) = (Vec::new(), Taken::All);
         for write in writes.iter_mut() {
             match write.lent {
@@ -91,14 +88,18 @@ impl CapturedFile {
             }
         }
         let ready = work.ready(&lent);
-        self.watch(Watched::begin);
-        let repeated = self.checked(work, EVERYBODY, |work| work.repeat(&ready, &lent));
-        self.watch(Watched::end);
-        if repeated? {
-            return Ok(Some(taken));
-        }
-        if self.is_sparse(work, writes)? {
-            return Ok(None);
+        if again {
+            // No byte may be in the file before all ranks have made the call; what they wrote before it is there then.
+            self.checked(work, EVERYBODY, |work| work.crew.ranks.barrier())?;
+            self.watch(Watched::begin);
+            let repeated = self.checked(work, EVERYBODY, |work| work.repeat(&ready, &lent));
+            self.watch(Watched::end);
+            if repeated? {
+                return Ok(Some(taken));
+            }
+            if self.is_sparse(work, writes)? {
+                return Ok(None);
+            }
         }
         self.commit(work, EVERYBODY, |work| work.commit_together(ready, Ballot::NONE, &lent))?;
         Ok(Some(taken))
@@ -107,8 +108,7 @@ impl CapturedFile {
     /// Collective; the same answer on all ranks.
     fn is_sparse(&self, work: &mut Work, writes: &[Write<'_>]) -> Result<bool, Error> {
         let mine = Shape::of(writes.iter().flat_map(|write| write.runs).copied());
-        let told = self.checked(work, EVERYBODY, |work| work.crew.ranks.allgather(&mine.encode()))?;
-        let nothing = Shape::of(std::iter::empty());
-        Ok(told.iter().filter_map(Shape::decode).fold(nothing, Shape::and).is_sparse())
+        let all = self.checked(work, EVERYBODY, |work| mine.of_all(&work.crew.ranks))?;
+        Ok(all.is_sparse())
     }
 }

@@ -211,8 +211,13 @@ impl Work {
         }
     }
 
+    /// Whether [`Work::repeat`] has a plan to try. The same on all ranks.
+    pub fn is_eager(&self) -> bool {
+        self.crew.together.as_ref().is_some_and(Session::is_eager)
+    }
+
     /// Carries out the window and what is lent with all ranks if they can do so by the plan of the commit before, and all of it is
-    /// of one epoch; whether they could.
+    /// of one epoch; whether they could. All ranks have come.
     pub fn repeat(&mut self, ready: &Ready, lent: &[(&[Run], &[u8])]) -> Result<bool, sago_exec::Error> {
         let Self { crew: Crew { together, window, .. }, epoch, committed, .. } = self;
         let Some(session) = together.as_mut().filter(|session| session.is_eager()) else { return Ok(false) };

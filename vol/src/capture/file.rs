@@ -571,12 +571,7 @@ impl CapturedFile {
     }
 
     /// Carries out the window and `writes`. Where they do not fit into the window at once, in several rounds.
-    pub(super) fn carry_out(
-        &self,
-        work: &mut Work,
-        with: With,
-        writes: &mut [Write<'_>],
-    ) -> Result<Taken, Error> {
+    fn carry_out(&self, work: &mut Work, with: With, writes: &mut [Write<'_>]) -> Result<Taken, Error> {
         let mut places: Vec<Cursor<'_>> = writes.iter().map(|write| Cursor::new(write.runs)).collect();
         let (mut round, mut taken) = (0, Taken::All);
         loop {

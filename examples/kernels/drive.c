@@ -132,9 +132,9 @@ static Stopwatch walk_file(Run *r, Phase phase, double *step_seconds)
     return w;
 }
 
-/* One object of the list "writes" or "reads": seconds, the slowest rank. The phase is the time from when all
- * have opened the file to when all have closed it, without what creating datasets and metadata cost the rank
- * that they cost least: time in the calls alone would not count a rank that waits for its turn outside of them. */
+/* One object of the list "writes" or "reads": seconds, the slowest rank. "opened" is the time from when all have opened the
+ * file to when all have closed it; the phase is that without what creating datasets and metadata cost the rank that they
+ * cost least: time in the calls alone would not count a rank that waits for its turn outside of them. */
 static void print_pass(const Run *r, FILE *out, Stopwatch w, const double *step_seconds)
 {
     double total = max_over_ranks(r, w.total - w.compute), other = 0;
@@ -145,7 +145,8 @@ static void print_pass(const Run *r, FILE *out, Stopwatch w, const double *step_
         if (seconds > 0) fprintf(out, ",\"%s\":%.9f", timer_names[i], seconds);
         if (i == DATA_CREATE || i == DATA_OPEN || i == DATA_CLOSE || i == METADATA) other += r->spent[i];
     }
-    fprintf(out, ",\"phase\":%.9f,\"steps\":[", total - w.opening + max_over_ranks(r, -other));
+    fprintf(out, ",\"opened\":%.9f,\"phase\":%.9f,\"steps\":[", total - w.opening,
+            total - w.opening + max_over_ranks(r, -other));
     for (int i = 0; i < r->opt.steps; i++)
         fprintf(out, "%s%.9f", i ? "," : "", max_over_ranks(r, step_seconds[i]));
     fprintf(out, "]}");

@@ -40,7 +40,7 @@ typedef struct {
     const char *file, *form, *memory, *phases, *wait;
     long long size, steps, repeat, chunk, run, transfer, vars, cells, guard, overlap, align, calls;
     double compute_seconds;
-    long long independent, per_process, flush, collective_metadata;
+    long long independent, per_process, flush, collective_metadata, no_data;
     MPI_Info hints;
 } Options;
 

@@ -35,6 +35,7 @@ static const struct {
     {"hint", HINT, 0, "KEY=VALUE for MPI-IO, may be repeated"},
     {"independent", SWITCH, offsetof(Options, independent), "independent instead of collective transfers"},
     {"per-process", SWITCH, offsetof(Options, per_process), "a file for each rank, without MPI-IO"},
+    {"no-data", SWITCH, offsetof(Options, no_data), "everything but H5Dwrite and H5Dread: what the rest costs"},
     {"flush", SWITCH, offsetof(Options, flush), "H5Fflush after every step"},
     {"collective-metadata", SWITCH, offsetof(Options, collective_metadata),
      "metadata reads and writes collectively"},

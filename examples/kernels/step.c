@@ -91,6 +91,7 @@ Field field_begin(Run *r, hid_t location, const char *name, hid_t type, int dims
 
 static void transfer(Run *r, hid_t id, hid_t type, hid_t memory, hid_t file, void *data)
 {
+    if (r->opt.no_data) return;
     if (r->phase == WRITE) TIMED(r, DATA_WRITE, OK(H5Dwrite(id, type, memory, file, r->transfer, data)));
     else TIMED(r, DATA_READ, OK(H5Dread(id, type, memory, file, r->transfer, data)));
 }

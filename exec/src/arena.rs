@@ -18,6 +18,8 @@ const LINE: usize = 64;
 /// plan (plus one; zero if it has not said so).
 const ALARMS: [usize; 2] = [16, 24];
 const ENTERED: [usize; 2] = [32, 40];
+/// The attempt that the rank has begun, whatever it has to do in it.
+const BEGUN: usize = 48;
 /// A part that a rank is the aggregator of: for each set two lines of counters.
 const SLOT: usize = 2 * SET;
 const SET: usize = 2 * LINE;
@@ -215,7 +217,18 @@ impl Arena {
         self.set.set(set);
         let entered = shift.map_or(0, |by| by.wrapping_add(1));
         self.shared.counter(self.me, ENTERED[set])?.store(entered, Ordering::Release);
+        self.shared.counter(self.me, BEGUN)?.store(attempt, Ordering::Release);
         Ok(())
+    }
+
+    /// Whether all ranks of the node have begun this attempt.
+    pub fn all_begun(&self, attempt: u64) -> Result<bool, Error> {
+        for number in self.local.iter().flatten() {
+            if self.shared.counter(*number, BEGUN)?.load(Ordering::Acquire) < attempt {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// How far a rank's bytes are from the plan, if it has begun and has any.

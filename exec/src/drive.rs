@@ -54,6 +54,8 @@ pub struct Drive<'a, 'm> {
     pub stats: &'a mut Stats,
     pub trace: Option<&'a mut Trace>,
     pub offset: Offset,
+    /// The attempt that all ranks of the node must have begun before this one stores anything.
+    pub gate: Option<u64>,
 }
 
 /// How far the file offsets of this commit are from those of the plan.
@@ -148,6 +150,7 @@ impl Drive<'_, '_> {
                     self.post(to, Parcel::Note(News::Arrived { window, bytes, ok }))?;
                 }
                 Action::Write { window } | Action::Read { window } => {
+                    self.pass_gate()?;
                     if let Some(done) = self.store(window, direction)? {
                         self.stats.storing += done.took;
                         self.note_stored(&mut engine, done)?;
@@ -162,6 +165,7 @@ impl Drive<'_, '_> {
                     }
                 }
                 Action::WriteOwn { own, window, .. } | Action::ReadOwn { own, window, .. } => {
+                    self.pass_gate()?;
                     let stored = self.write_own(own, window)?;
                     engine.handle_own_stored(stored)?;
                     self.look_far(&mut engine, &mut seen)?;
@@ -175,6 +179,24 @@ impl Drive<'_, '_> {
                 Action::Wait => self.wait(&mut engine, &mut seen)?,
             }
         }
+    }
+
+    /// Waits for all ranks, if any must be waited for.
+    fn pass_gate(&mut self) -> Result<(), Error> {
+        let Some(attempt) = self.gate.take() else { return Ok(()) };
+        let (arena, start) = (self.arena, Instant::now());
+        let mut verdict = Ok(false);
+        let mut ready = || {
+            let given_up = arena.alarmed().and_then(|yes| if yes { Err(Error::GivenUp) } else { Ok(()) });
+            verdict = given_up.and_then(|()| arena.all_begun(attempt));
+            Ok(!matches!(verdict, Ok(false)))
+        };
+        let bell = arena.doorbell()?;
+        while !ready()? {
+            self.ranks.watch(bell, bell.get(), &mut ready)?;
+        }
+        self.stats.waiting += start.elapsed();
+        verdict.map(drop)
     }
 
     fn first_sight(&self, me: Rank) -> Seen {

@@ -176,15 +176,15 @@ impl Session {
     }
 
     /// Writes what the ranks declare if they can do it by the plan of the last commit; whether they could. If not, nothing of what
-    /// has been done counts, and a commit follows. Collective; all ranks return the same, but they begin as they come: who
-    /// has promised to be alone with the file (see [`Session::set_exclusive`]) lets them meet before.
+    /// has been done counts, and a commit follows. Collective; all ranks return the same. They begin as they come, but nothing goes to
+    /// the file before all have come.
     pub fn repeat(&mut self, declared: &Declared, memory: &Lent<'_>) -> Result<bool, Error> {
         if !self.is_eager() {
             return Ok(false);
         }
         let whole = memory.bytes() == declared.stream_bytes() && declared.direction() == Direction::Write;
         let known = self.timed_planning(|session| session.compare(declared, whole));
-        let verdict = self.begin_at_once(known, &mut Memory::Lent(memory))?;
+        let verdict = self.begin_at_once(known, &mut Memory::Lent(memory), Begin::Together)?;
         self.stats.commits += u64::from(verdict.is_some());
         verdict.map_or(Ok(false), |verdict| conclude(verdict).map(|()| true))
     }
@@ -202,7 +202,7 @@ impl Session {
     ) -> Result<Verdict, Error> {
         let known = self.timed_planning(|session| session.compare(&declared, whole));
         let agreed = if self.is_eager() && matches!(memory, Memory::Lent(_)) {
-            if let Some(verdict) = self.begin_at_once(known, &mut memory)? {
+            if let Some(verdict) = self.begin_at_once(known, &mut memory, Begin::Apart)? {
                 return Ok(verdict);
             }
             None
@@ -220,7 +220,7 @@ impl Session {
                 0
             }
         };
-        let worked = self.drive(Offset::Agreed(shift), &mut memory);
+        let worked = self.drive(Offset::Agreed(shift), &mut memory, Begin::Apart);
         let (_, verdict) = self.meet(worked.map(|verdict| (Shift::Any, verdict)))?.ok_or(Error::GivenUp)?;
         self.end_trace();
         Ok(verdict)
@@ -232,9 +232,10 @@ impl Session {
         &mut self,
         known: Result<Shift, Error>,
         memory: &mut Memory<'_, '_>,
+        begin: Begin,
     ) -> Result<Option<Verdict>, Error> {
         let mine = match known {
-            Ok(shift) if shift != Shift::None => self.attempt(shift, memory),
+            Ok(shift) if shift != Shift::None => self.attempt(shift, memory, begin),
             known => self.stay_out(true).and(known).map(|shift| (shift, Verdict::Good)),
         };
         let agreed = self.meet(mine)?;
@@ -283,8 +284,13 @@ impl Session {
     }
 
     /// Does what the last plan says, before anybody knows whether it holds for all.
-    fn attempt(&mut self, shift: Shift, memory: &mut Memory<'_, '_>) -> Result<(Shift, Verdict), Error> {
-        match self.drive(Offset::Proposed(shift), memory) {
+    fn attempt(
+        &mut self,
+        shift: Shift,
+        memory: &mut Memory<'_, '_>,
+        begin: Begin,
+    ) -> Result<(Shift, Verdict), Error> {
+        match self.drive(Offset::Proposed(shift), memory, begin) {
             Ok(verdict) => Ok((shift, verdict)),
             // The plan does not hold, or a rank has failed, which it will tell.
             Err(Error::GivenUp) => Ok((Shift::None, Verdict::Good)),
@@ -407,7 +413,12 @@ impl Session {
     }
 
     /// Does what the plan says. Nothing of it is under way any more when it returns.
-    fn drive(&mut self, offset: Offset, memory: &mut Memory<'_, '_>) -> Result<Verdict, Error> {
+    fn drive(
+        &mut self,
+        offset: Offset,
+        memory: &mut Memory<'_, '_>,
+        begin: Begin,
+    ) -> Result<Verdict, Error> {
         self.attempts += 1;
         let (Some(last), Some(arena)) = (&self.last, &self.arena) else { return Err(Error::Garbled) };
         arena.begin(self.attempts, offset.own())?;
@@ -434,6 +445,7 @@ impl Session {
             stats: &mut self.stats,
             trace: self.trace.as_deref_mut(),
             offset,
+            gate: (begin == Begin::Together).then_some(self.attempts),
         };
         let verdict = drive.run();
         if let Some(writer) = &mut self.writer {
@@ -474,6 +486,13 @@ impl Session {
         self.node.close()?;
         Ok(self.ranks.close()?)
     }
+}
+
+/// Whether a rank may store before the others have begun.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begin {
+    Apart,
+    Together,
 }
 
 const fn conclude(verdict: Verdict) -> Result<(), Error> {

@@ -1,5 +1,5 @@
 //! Immediate mode: a collective write is carried out before it returns. Where its pattern is that of the call before, the ranks
-//! meet when they have come, and at its end.
+//! meet at its end only; who stores waits until all have come.
 
 use super::file::CapturedFile;
 use super::overlap::Ballot;
@@ -89,8 +89,6 @@ impl CapturedFile {
         }
         let ready = work.ready(&lent);
         if again {
-            // No byte may be in the file before all ranks have made the call; what they wrote before it is there then.
-            self.checked(work, EVERYBODY, |work| work.crew.ranks.barrier())?;
             self.watch(Watched::begin);
             let repeated = self.checked(work, EVERYBODY, |work| work.repeat(&ready, &lent));
             self.watch(Watched::end);

@@ -5,7 +5,7 @@ use super::calm;
 use super::cases::Case;
 use super::launch::{Io, Job, Kernels};
 use super::stats::{Noise, Quartiles, Random, median};
-use super::variants::{self, Kind, LIMIT, LIMIT_AGAIN, Mode, NATIVE, TUNED, Variant};
+use super::variants::{self, Kind, LIMIT, LIMIT_AGAIN, Mode, NATIVE, REST, TUNED, Variant};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::fs;
@@ -51,7 +51,8 @@ pub struct Settings {
 pub struct Pass {
     /// In the calls that write (or read) data.
     pub calls: f64,
-    /// Without creating, opening and metadata: until the data is where native HDF5 would have it, file closed.
+    /// From when the file is open to when it is closed, without what the same program takes natively if it moves no data: until the data is
+    /// where native HDF5 would have it.
     pub phase: f64,
     /// From before the file is created to after it is closed.
     pub total: f64,
@@ -122,6 +123,23 @@ struct Bench<'a> {
     limit_bytes: u64,
 }
 
+/// Of all rounds: what a run takes beside its transfers.
+fn rest(entries: &[Entry]) -> f64 {
+    let rest = entries.iter().find(|e| e.variant.name == REST);
+    rest.map_or(0.0, |e| median(&e.passes.iter().map(|p| p.phase).collect::<Vec<_>>()))
+}
+
+/// Takes it from what was measured; the calls count in any case.
+fn without_rest(mut entries: Vec<Entry>) -> Vec<Entry> {
+    let rest = rest(&entries);
+    let sharing = entries.iter_mut().filter(|e| e.variant.shares_rest());
+    for pass in sharing.flat_map(|e| &mut e.passes) {
+        pass.phase = (pass.phase - rest).max(pass.calls);
+    }
+    entries.retain(|e| e.variant.name != REST);
+    entries
+}
+
 /// Measures a case with the given connector modes. The order of everything follows from the seed.
 pub fn measure(case: &'static Case, site: &Site, modes: &[Mode], settings: &Settings) -> Result<Table> {
     let started = Instant::now();
@@ -142,6 +160,7 @@ pub fn measure(case: &'static Case, site: &Site, modes: &[Mode], settings: &Sett
             entry.others.push(others);
         }
     }
+    let entries = without_rest(entries);
     let system_calls = |e: &Entry| if settings.count { bench.count(e) } else { Ok(Vec::new()) };
     let counted: Vec<_> = entries.iter().map(system_calls).collect::<Result<_>>()?;
     table(case, bytes, entries, counted, left_out)
@@ -175,10 +194,16 @@ impl Bench<'_> {
     }
 
     fn entry(&self, variant: Variant) -> Result<Entry> {
-        let result =
-            self.run(&variant, 1, if self.settings.read { "write,read,verify" } else { "write,verify" })?;
-        ensure!(result["verified"] == Value::Bool(true), "{} did not check its data", variant.name);
-        let first = self.pass(&result)?;
+        let rest = variant.name == REST;
+        let phases = match (self.settings.read, rest) {
+            (true, true) => "write,read",
+            (false, true) => "write",
+            (true, false) => "write,read,verify",
+            (false, false) => "write,verify",
+        };
+        let result = self.run(&variant, 1, phases)?;
+        ensure!(rest || result["verified"] == Value::Bool(true), "{} did not check its data", variant.name);
+        let first = self.pass(&variant, &result)?;
         let seconds = first.total;
         let slow = seconds > SLOW_SECONDS / 3.0 && variant.kind != Kind::Limit;
         let repeat = if slow { 1 } else { FILES };
@@ -233,7 +258,7 @@ impl Bench<'_> {
 
     fn round(&self, entry: &Entry) -> Result<Pass> {
         let phases = if self.settings.read { "write,read" } else { "write" };
-        self.pass(&self.run(&entry.variant, entry.repeat, phases)?)
+        self.pass(&entry.variant, &self.run(&entry.variant, entry.repeat, phases)?)
     }
 
     fn count(&self, entry: &Entry) -> Result<Vec<(String, u64)>> {
@@ -283,13 +308,17 @@ impl Bench<'_> {
         }
     }
 
-    /// The middle one of the passes of a process.
-    fn pass(&self, result: &Value) -> Result<Pass> {
+    /// The middle one of the passes of a process; its phase with what the rest of the program costs, if that is known for it.
+    fn pass(&self, variant: &Variant, result: &Value) -> Result<Pass> {
         let (list, calls) = if self.settings.read { ("reads", "read") } else { ("writes", "write") };
         let passes = result[list].as_array().with_context(|| format!("a result without {list}"))?;
         let of = |key: &str| median(&passes.iter().filter_map(|p| p[key].as_f64()).collect::<Vec<_>>());
+        if variant.name == REST {
+            return Ok(Pass { calls: 0.0, phase: of("opened"), total: of("total") });
+        }
         ensure!(passes.iter().all(|p| p[calls].is_f64()), "a pass without the time of its calls");
-        Ok(Pass { calls: of(calls), phase: of("phase"), total: of("total") })
+        let phase = if variant.shares_rest() { "opened" } else { "phase" };
+        Ok(Pass { calls: of(calls), phase: of(phase), total: of("total") })
     }
 
     fn clean(&self) -> Result<()> {

@@ -27,6 +27,9 @@ pub const LIMIT_AGAIN: &str = "limit again";
 pub const NATIVE: &str = "native collective";
 pub const TUNED: &str = "native tuned";
 
+/// Everything but the transfers, natively: what they cost is what a variant takes beyond it.
+pub const REST: &str = "native, no data";
+
 /// A connector mode: what it is called here, and the words that ask for it.
 pub type Mode = (&'static str, &'static str);
 
@@ -43,6 +46,11 @@ impl Variant {
         Self { name: name.to_owned(), kind, args, env: Vec::new() }
     }
 
+    /// Whether it opens the file that the others open: then what it does beside the transfers is what [`REST`] does.
+    pub fn shares_rest(&self) -> bool {
+        self.kind != Kind::Limit && !self.args.iter().any(|arg| arg == "--per-process")
+    }
+
     fn env(mut self, vars: &[(&str, &str)]) -> Self {
         self.env.extend(vars.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())));
         self
@@ -55,6 +63,7 @@ pub fn fixed() -> Vec<Variant> {
         Variant::new(LIMIT, Kind::Limit, ""),
         Variant::new(LIMIT_AGAIN, Kind::Limit, ""),
         Variant::new("limit, futex", Kind::Limit, "--wait futex"),
+        Variant::new(REST, Kind::Native, "--no-data"),
         native(),
         Variant::new("native independent", Kind::Native, "--independent"),
         Variant::new("file per process", Kind::Native, "--per-process"),

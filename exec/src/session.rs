@@ -413,12 +413,7 @@ impl Session {
     }
 
     /// Does what the plan says. Nothing of it is under way any more when it returns.
-    fn drive(
-        &mut self,
-        offset: Offset,
-        memory: &mut Memory<'_, '_>,
-        begin: Begin,
-    ) -> Result<Verdict, Error> {
+    fn drive(&mut self, offset: Offset, memory: &mut Memory<'_, '_>, begin: Begin) -> Result<Verdict, Error> {
         self.attempts += 1;
         let (Some(last), Some(arena)) = (&self.last, &self.arena) else { return Err(Error::Garbled) };
         arena.begin(self.attempts, offset.own())?;

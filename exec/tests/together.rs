@@ -43,7 +43,11 @@ fn check(options: &str, late: usize) {
             if ranks.rank() == late {
                 let before = storage.counts().write_calls;
                 std::thread::sleep(Duration::from_millis(40));
-                assert_eq!(storage.counts().write_calls, before, "{options}: written before rank {late} came");
+                assert_eq!(
+                    storage.counts().write_calls,
+                    before,
+                    "{options}: written before rank {late} came"
+                );
             }
             let done = session.repeat(&declared(rank, size, step), &Lent::new([bytes(step).as_slice()]));
             assert!(done.unwrap(), "{options}: not repeated");

@@ -136,3 +136,56 @@ CASE(holes_filled_before_the_call)
     OK(H5Fclose(file));
     expect_in_file("f.h5", "d", 0, all, 0);
 }
+
+/* Blocks of rows that lie across chunks, from memory with a margin or without, partly written twice; and elements in descending order.
+ * Whoever puts the pieces of a call into the order of the file must take their bytes along. */
+CASE(rows_across_chunks)
+{
+    enum { ROWS = 48, COLUMNS = 37, MARGIN = 3, POINTS = 30 };
+    hsize_t dims[2] = {(hsize_t)(ROWS * nranks), COLUMNS}, chunk[2] = {20, 11}, extent[2] = {ROWS, COLUMNS + MARGIN};
+    hid_t   file = make_file("f.h5"), list = ID(H5Pcreate(H5P_DATASET_CREATE));
+    OK(H5Pset_chunk(list, 2, chunk));
+    hid_t space = ID(H5Screate_simple(2, dims, NULL)), memory = ID(H5Screate_simple(2, extent, NULL));
+    hid_t d = ID(H5Dcreate2(file, "d", H5T_NATIVE_INT, space, H5P_DEFAULT, list, H5P_DEFAULT));
+    int   out[ROWS * (COLUMNS + MARGIN)], in[ROWS * COLUMNS], wanted[ROWS * COLUMNS];
+    for (int pass = 0; pass < 6; pass++) {
+        /* All rows; then blocks inside, whose last column is that of a chunk or is not. */
+        hsize_t first = pass % 3 ? 5 : 0, width = pass % 3 == 0 ? COLUMNS : pass % 3 == 1 ? 17 : 23, margin = pass % 2 * MARGIN;
+        hsize_t start[2] = {(hsize_t)(ROWS * rank) + first, first}, count[2] = {ROWS - 2 * first, width};
+        hsize_t in_memory[2] = {first, 0};
+        extent[1] = width + margin;
+        OK(H5Sset_extent_simple(memory, 2, extent, NULL));
+        OK(H5Sselect_hyperslab(memory, H5S_SELECT_SET, in_memory, NULL, count, NULL));
+        OK(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL));
+        for (hsize_t i = 0; i < count[0]; i++)
+            for (hsize_t j = 0; j < width; j++) {
+                int value = 1000000 * pass + (int)((start[0] + i) * COLUMNS + start[1] + j);
+                out[(first + i) * (width + margin) + j] = wanted[(first + i) * COLUMNS + first + j] = value;
+            }
+        OK(H5Dwrite(d, H5T_NATIVE_INT, memory, space, pass == 4 ? independent() : collective(), out));
+    }
+    hsize_t points[POINTS][2], number = POINTS;
+    hid_t   list_of_points = ID(H5Screate_simple(1, &number, NULL));
+    for (int i = 0; i < POINTS; i++) {
+        points[i][0] = (hsize_t)(ROWS * rank + 30 - i / 10), points[i][1] = (hsize_t)(9 - i % 10);
+        out[i] = wanted[(30 - i / 10) * COLUMNS + 9 - i % 10] = -(1000 * rank + i);
+    }
+    OK(H5Sselect_elements(space, H5S_SELECT_SET, POINTS, points[0]));
+    OK(H5Dwrite(d, H5T_NATIVE_INT, list_of_points, space, collective(), out));
+    hsize_t start[2] = {(hsize_t)(ROWS * rank), 0}, count[2] = {ROWS, COLUMNS}, all = ROWS * COLUMNS;
+    hid_t   whole = ID(H5Screate_simple(1, &all, NULL));
+    OK(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL));
+    for (int pass = 0; pass < 3; pass++) {
+        memset(in, 0, sizeof in);
+        OK(H5Dread(d, H5T_NATIVE_INT, whole, space, pass ? collective() : independent(), in));
+        EXPECT(memcmp(in, wanted, sizeof in) == 0, "what was written is not what is read, pass %d", pass);
+        OK(H5Fflush(file, H5F_SCOPE_GLOBAL));
+    }
+    H5Sclose(space);
+    H5Sclose(memory);
+    H5Sclose(whole);
+    H5Sclose(list_of_points);
+    H5Pclose(list);
+    OK(H5Dclose(d));
+    OK(H5Fclose(file));
+}

@@ -74,6 +74,9 @@ impl CapturedFile {
         }
         let (mut lent, mut taken) = (Vec::new(), Taken::All);
         for write in writes.iter_mut() {
+            if self.capturing(work, |work| work.keep_ordered(write)) {
+                continue;
+            }
             match write.lent {
                 Some(bytes) => lent.push((write.runs, bytes)),
                 None if taken == Taken::All => {

@@ -17,6 +17,7 @@ mod hints;
 mod immediate;
 mod index;
 mod open;
+mod order;
 mod overlap;
 mod progress;
 mod provoke;

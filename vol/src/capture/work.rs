@@ -2,6 +2,7 @@
 
 use super::ahead::{Ahead, Alone};
 use super::crew::Crew;
+use super::order::Ordered;
 use super::overlap::{self, Ballot};
 use super::provoke;
 use super::stream::{Incoming, Outgoing, Scratch};
@@ -169,15 +170,44 @@ impl Work {
         let epoch = self.epoch + u64::from(with == With::Nobody);
         let mark = self.crew.window.mark();
         for write in writes {
-            let bytes = write.bytes.left();
-            if !filled(|| write.bytes.fill(self.crew.window.spare(bytes), &mut self.scratch)) {
+            if !self.keep_one(write, epoch) {
                 self.crew.window.cut(mark);
                 return Taken::NotConverted;
             }
-            self.crew.window.push(write.runs, bytes, epoch);
         }
         self.write_ahead(mark);
         Taken::All
+    }
+
+    /// Adds a write to the window, in the order of the file where that is better; whether it could be converted.
+    fn keep_one(&mut self, write: &mut Write<'_>, epoch: u64) -> bool {
+        let Self { crew: Crew { window, .. }, scratch, .. } = self;
+        let (bytes, room) = (write.bytes.left(), window.room());
+        let mut ordered = None;
+        let done = filled(|| {
+            // What is not lent is laid behind its place first.
+            ordered = Ordered::of(write.runs).filter(|_| write.lent.is_some() || room / 2 >= bytes);
+            let Some(ordered) = &ordered else { return write.bytes.fill(window.spare(bytes), scratch) };
+            let (lent, behind) = (write.lent, if write.lent.is_some() { 0 } else { bytes });
+            let (into, stream) = window.spare(bytes + behind).split_at_mut(bytes as usize);
+            if lent.is_none() {
+                write.bytes.fill(stream, scratch)?;
+            }
+            ordered.copy(lent.unwrap_or(stream), into);
+            Ok(())
+        });
+        if done {
+            let runs = ordered.as_ref().map_or(write.runs, |ordered| &ordered.runs);
+            self.crew.window.push(runs, bytes, epoch);
+        }
+        done
+    }
+
+    /// Adds a write that is lent to the window if it is better written from there; whether it is.
+    pub fn keep_ordered(&mut self, write: &mut Write<'_>) -> bool {
+        let fits = write.lent.is_some() && write.bytes.left() <= self.crew.window.room();
+        let better = || contain(|| Ok(Ordered::of(write.runs).is_some())).unwrap_or(false);
+        fits && better() && self.keep_one(write, self.epoch)
     }
 
     /// Lets what was added to the window since `mark` go to the file meanwhile, if this rank will write it by itself.

@@ -18,7 +18,7 @@ const LINE: usize = 64;
 /// plan (plus one; zero if it has not said so).
 const ALARMS: [usize; 2] = [16, 24];
 const ENTERED: [usize; 2] = [32, 40];
-/// The attempt that the rank has begun, whatever it has to do in it.
+/// The attempt that the rank has announced, whatever it has to do in it.
 const BEGUN: usize = 48;
 /// A part that a rank is the aggregator of: for each set two lines of counters.
 const SLOT: usize = 2 * SET;
@@ -188,6 +188,14 @@ impl Arena {
         Ok((rounds, spoiled == 0))
     }
 
+    /// Wakes all ranks of the node.
+    pub fn ring_all(&self) -> Result<(), Error> {
+        for number in self.local.iter().flatten() {
+            self.shared.signal(*number, 0)?.add(1);
+        }
+        Ok(())
+    }
+
     /// Tells all ranks of the node that this one gives up.
     pub fn alarm(&self) -> Result<(), Error> {
         for number in self.local.iter().flatten() {
@@ -217,11 +225,16 @@ impl Arena {
         self.set.set(set);
         let entered = shift.map_or(0, |by| by.wrapping_add(1));
         self.shared.counter(self.me, ENTERED[set])?.store(entered, Ordering::Release);
+        Ok(())
+    }
+
+    /// This rank has begun, and has given the alarm if it must.
+    pub fn announce(&self, attempt: u64) -> Result<(), Error> {
         self.shared.counter(self.me, BEGUN)?.store(attempt, Ordering::Release);
         Ok(())
     }
 
-    /// Whether all ranks of the node have begun this attempt.
+    /// Whether all ranks of the node have said that they have begun this attempt.
     pub fn all_begun(&self, attempt: u64) -> Result<bool, Error> {
         for number in self.local.iter().flatten() {
             if self.shared.counter(*number, BEGUN)?.load(Ordering::Acquire) < attempt {

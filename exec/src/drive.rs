@@ -187,9 +187,13 @@ impl Drive<'_, '_> {
         let (arena, start) = (self.arena, Instant::now());
         let mut verdict = Ok(false);
         let mut ready = || {
-            let given_up = arena.alarmed().and_then(|yes| if yes { Err(Error::GivenUp) } else { Ok(()) });
-            verdict = given_up.and_then(|()| arena.all_begun(attempt));
-            Ok(!matches!(verdict, Ok(false)))
+            // In this order: who gives the alarm announces itself after it.
+            verdict = match (arena.all_begun(attempt), arena.alarmed()) {
+                (_, Ok(true)) => Err(Error::GivenUp),
+                (Ok(all), Ok(false)) => Ok(all),
+                (Err(error), _) | (_, Err(error)) => Err(error),
+            };
+            Ok::<_, sago_mpi::Error>(!matches!(verdict, Ok(false)))
         };
         let bell = arena.doorbell()?;
         while !ready()? {

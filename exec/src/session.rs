@@ -303,7 +303,10 @@ impl Session {
         self.attempts += 1;
         let Some(arena) = &self.arena else { return Ok(()) };
         arena.begin(self.attempts, None)?;
-        if eager { arena.alarm() } else { Ok(()) }
+        if eager {
+            arena.alarm()?;
+        }
+        arena.announce(self.attempts)
     }
 
     /// What all ranks agree on: by how far all are from the last plan, and how their work ended; nothing, if there must be a
@@ -417,6 +420,11 @@ impl Session {
         self.attempts += 1;
         let (Some(last), Some(arena)) = (&self.last, &self.arena) else { return Err(Error::Garbled) };
         arena.begin(self.attempts, offset.own())?;
+        arena.announce(self.attempts)?;
+        if begin == Begin::Together && arena.all_begun(self.attempts)? {
+            // The last one to come: others may sleep at the gate.
+            arena.ring_all()?;
+        }
         if let Some(far) = &mut self.far {
             far.begin(self.attempts);
         }

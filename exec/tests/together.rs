@@ -59,6 +59,48 @@ fn check(options: &str, late: usize) {
     });
 }
 
+/// The last rank comes late, and with another pattern: nobody stores, and the commit that follows does.
+fn check_changed(options: &str) {
+    let storage = Arc::new(Counted::new(Memory::default()));
+    threads::run(3, Options::default(), |ranks| {
+        let (storage_facts, calibration) = (StorageFacts::default(), Calibration::default());
+        let setting =
+            Setting { config: Config::parse(options).unwrap(), storage: storage_facts, calibration };
+        let mut session = Session::open(ranks, Arc::clone(&storage) as _, setting).unwrap();
+        let (rank, size) = (ranks.rank() as u64, ranks.size() as u64);
+        let bytes = vec![rank as u8 + 1; (BLOCK * BLOCKS) as usize];
+        for step in 0..4 {
+            session.commit(declared(rank, size, step), &Lent::new([bytes.as_slice()])).unwrap();
+        }
+        assert!(session.is_eager());
+        ranks.barrier().unwrap();
+        let before = storage.counts().write_calls;
+        ranks.barrier().unwrap();
+        let last = ranks.rank() == 2;
+        if last {
+            std::thread::sleep(Duration::from_millis(40));
+        }
+        let mut other = Declaration::new(Direction::Write);
+        other.variable(Run::strided(1 << 20, BLOCK, BLOCK + 1, BLOCKS));
+        let mine = if last { other.finish() } else { declared(rank, size, 4) };
+        assert!(!session.repeat(&mine, &Lent::new([bytes.as_slice()])).unwrap(), "{options}: repeated");
+        assert_eq!(storage.counts().write_calls, before, "{options}: stored by a plan that does not hold");
+        ranks.barrier().unwrap();
+        session.commit(mine, &Lent::new([bytes.as_slice()])).unwrap();
+        let (mut back, at) = (vec![0], if last { 1 << 20 } else { 4 * size * BLOCK * BLOCKS + rank * BLOCK });
+        storage.read(at, &mut back).unwrap();
+        assert_eq!(back, [rank as u8 + 1], "{options}");
+        ranks.barrier().unwrap();
+    });
+}
+
+#[test]
+fn nothing_is_stored_if_one_comes_with_another_pattern() {
+    for options in ["exchange=direct", "exchange=aggregate aggregators=1", "exchange=aggregate buffer=4KiB"] {
+        check_changed(options);
+    }
+}
+
 #[test]
 fn nothing_is_stored_before_all_have_come() {
     for late in 0..3 {

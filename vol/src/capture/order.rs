@@ -8,6 +8,10 @@ use sago_core::extent::Run;
 const RUNS_MIN: usize = 8;
 /// Runs have so many blocks each, on average; more are columns, which are put together otherwise.
 const BLOCKS_MAX: u64 = 16;
+/// Longer pieces, on average, are good as they are.
+const PIECE_BYTES_MAX: u64 = 64 << 10;
+/// So many pieces are looked at to see whether others follow them in the file, before all are sorted.
+const SAMPLES: usize = 4;
 /// Pieces must become so many times longer.
 const GAIN_MIN: usize = 4;
 
@@ -35,14 +39,20 @@ impl Ordered {
         if runs.len() < RUNS_MIN || count > BLOCKS_MAX * runs.len() as u64 || in_order() {
             return None;
         }
+        let bytes = runs.iter().map(|run| run.bytes()).sum::<u64>();
+        if bytes / count >= PIECE_BYTES_MAX || !some_follow(runs) {
+            return None;
+        }
+        let mut pieces: Vec<Piece> = Vec::new();
+        pieces.try_reserve_exact(count as usize).ok()?;
         let mut stream = 0;
-        let mut pieces: Vec<Piece> = Vec::with_capacity(count as usize);
         for block in runs.iter().flat_map(|run| run.blocks()) {
             let piece = Piece { file: block.file, stream, len: block.len as usize };
             stream += piece.len;
             pieces.push(piece);
         }
-        pieces.sort_by_key(|piece| piece.file);
+        // Of two that begin at one place neither is left below.
+        pieces.sort_unstable_by_key(|piece| piece.file);
         let mut ordered: Vec<Run> = Vec::new();
         for piece in &pieces {
             let len = piece.len as u64;
@@ -66,6 +76,13 @@ impl Ordered {
             rest = after;
         }
     }
+}
+
+/// Whether there are pieces that another one follows in the file, as far as a few of them tell.
+fn some_follow(runs: &[Run]) -> bool {
+    let samples = (0..SAMPLES).map(|number| runs[(2 * number + 1) * runs.len() / (2 * SAMPLES)]);
+    let follows = |end: u64| runs.iter().any(|run| run.bytes_in(end, end + 1) > 0);
+    samples.into_iter().any(|run| follows(run.offset() + run.len()))
 }
 
 #[cfg(test)]
@@ -111,6 +128,9 @@ mod tests {
         let columns: Vec<Run> = (0..100).filter_map(|i| Run::strided(4 * i, 4, 400, 1000)).collect();
         assert_eq!(Ordered::of(&columns), None);
         assert_eq!(Ordered::of(&rows(3, 2, 16)), None, "too few");
+        let long: Vec<Run> =
+            rows(3, 40, 1).iter().map(|run| Run::contiguous(run.offset() << 17, 1 << 17)).collect();
+        assert_eq!(Ordered::of(&long), None, "long enough");
     }
 
     /// Each byte goes where it would have gone.

@@ -170,7 +170,8 @@ impl Work {
         let epoch = self.epoch + u64::from(with == With::Nobody);
         let mark = self.crew.window.mark();
         for write in writes {
-            if !self.keep_one(write, epoch) {
+            let ordered = contain(|| Ok(Ordered::of(write.runs))).unwrap_or(None);
+            if !self.keep_one(write, ordered, epoch) {
                 self.crew.window.cut(mark);
                 return Taken::NotConverted;
             }
@@ -179,21 +180,23 @@ impl Work {
         Taken::All
     }
 
-    /// Adds a write to the window, in the order of the file where that is better; whether it could be converted.
-    fn keep_one(&mut self, write: &mut Write<'_>, epoch: u64) -> bool {
+    /// Adds a write to the window, in the other order if there is room for that; whether it could be converted.
+    fn keep_one(&mut self, write: &mut Write<'_>, ordered: Option<Ordered>, epoch: u64) -> bool {
         let Self { crew: Crew { window, .. }, scratch, .. } = self;
-        let (bytes, room) = (write.bytes.left(), window.room());
-        let mut ordered = None;
+        let bytes = write.bytes.left();
+        // What is not lent is laid behind its place first.
+        let behind = if write.lent.is_some() { 0 } else { bytes };
+        let ordered = ordered.filter(|_| window.room() - bytes >= behind);
         let done = filled(|| {
-            // What is not lent is laid behind its place first.
-            ordered = Ordered::of(write.runs).filter(|_| write.lent.is_some() || room / 2 >= bytes);
             let Some(ordered) = &ordered else { return write.bytes.fill(window.spare(bytes), scratch) };
-            let (lent, behind) = (write.lent, if write.lent.is_some() { 0 } else { bytes });
             let (into, stream) = window.spare(bytes + behind).split_at_mut(bytes as usize);
-            if lent.is_none() {
-                write.bytes.fill(stream, scratch)?;
+            match write.lent {
+                Some(lent) => ordered.copy(lent, into),
+                None => {
+                    write.bytes.fill(stream, scratch)?;
+                    ordered.copy(stream, into);
+                }
             }
-            ordered.copy(lent.unwrap_or(stream), into);
             Ok(())
         });
         if done {
@@ -205,9 +208,11 @@ impl Work {
 
     /// Adds a write that is lent to the window if it is better written from there; whether it is.
     pub fn keep_ordered(&mut self, write: &mut Write<'_>) -> bool {
-        let fits = write.lent.is_some() && write.bytes.left() <= self.crew.window.room();
-        let better = || contain(|| Ok(Ordered::of(write.runs).is_some())).unwrap_or(false);
-        fits && better() && self.keep_one(write, self.epoch)
+        if write.lent.is_none() || write.bytes.left() > self.crew.window.room() {
+            return false;
+        }
+        let ordered = contain(|| Ok(Ordered::of(write.runs))).unwrap_or(None);
+        ordered.is_some() && self.keep_one(write, ordered, self.epoch)
     }
 
     /// Lets what was added to the window since `mark` go to the file meanwhile, if this rank will write it by itself.
@@ -247,7 +252,7 @@ impl Work {
     }
 
     /// Carries out the window and what is lent with all ranks if they can do so by the plan of the commit before, and all of it is
-    /// of one epoch; whether they could. All ranks have come.
+    /// of one epoch; whether they could.
     pub fn repeat(&mut self, ready: &Ready, lent: &[(&[Run], &[u8])]) -> Result<bool, sago_exec::Error> {
         let Self { crew: Crew { together, window, .. }, epoch, committed, .. } = self;
         let Some(session) = together.as_mut().filter(|session| session.is_eager()) else { return Ok(false) };

@@ -123,18 +123,16 @@ struct Bench<'a> {
     limit_bytes: u64,
 }
 
-/// Of all rounds: what a run takes beside its transfers.
-fn rest(entries: &[Entry]) -> f64 {
-    let rest = entries.iter().find(|e| e.variant.name == REST);
-    rest.map_or(0.0, |e| median(&e.passes.iter().map(|p| p.phase).collect::<Vec<_>>()))
-}
-
-/// Takes it from what was measured; the calls count in any case.
+/// Takes from what was measured what a run of the same round took beside its transfers; the calls count in any case.
 fn without_rest(mut entries: Vec<Entry>) -> Vec<Entry> {
-    let rest = rest(&entries);
-    let sharing = entries.iter_mut().filter(|e| e.variant.shares_rest());
-    for pass in sharing.flat_map(|e| &mut e.passes) {
-        pass.phase = (pass.phase - rest).max(pass.calls);
+    let rest = entries.iter().find(|e| e.variant.name == REST);
+    let rest: Vec<f64> = rest.map_or(Vec::new(), |e| e.passes.iter().map(|p| p.phase).collect());
+    let usual = if rest.is_empty() { 0.0 } else { median(&rest) };
+    for entry in entries.iter_mut().filter(|e| e.variant.shares_rest()) {
+        for (round, pass) in entry.passes.iter_mut().enumerate() {
+            let rest = rest.get(round).copied().unwrap_or(usual);
+            pass.phase = (pass.phase - rest).max(pass.calls);
+        }
     }
     entries.retain(|e| e.variant.name != REST);
     entries
@@ -178,7 +176,9 @@ impl Bench<'_> {
             }
             match self.entry(variant.clone()).context("a first, checked run") {
                 Ok(entry) => entries.push(entry),
-                Err(e) if variant.kind == Kind::Native => left_out.push((variant.name, failure(&e))),
+                Err(e) if variant.kind == Kind::Native && variant.name != REST => {
+                    left_out.push((variant.name, failure(&e)))
+                }
                 Err(e) => return Err(e),
             }
         }

@@ -200,9 +200,8 @@ impl Arena {
     pub fn alarm(&self) -> Result<(), Error> {
         for number in self.local.iter().flatten() {
             self.shared.counter(*number, ALARMS[self.set.get()])?.fetch_add(1, Ordering::Release);
-            self.shared.signal(*number, 0)?.add(1);
         }
-        Ok(())
+        self.ring_all()
     }
 
     /// Whether a rank of the node has given up in this attempt.

@@ -8,6 +8,7 @@ use sago_core::declare::{Declaration, Declared, Direction};
 use sago_core::extent::Run;
 use sago_core::plan::StorageFacts;
 use sago_exec::{Lent, Session, Setting};
+use sago_mpi::Transport;
 use sago_mpi::threads::{self, Options};
 use sago_storage::{Counted, Memory, Storage};
 use std::sync::Arc;
@@ -23,13 +24,16 @@ fn declared(rank: u64, ranks: u64, step: u64) -> Declared {
     declaration.finish()
 }
 
+fn open(ranks: &dyn Transport, storage: &Arc<Counted<Memory>>, options: &str) -> Session {
+    let (storage_facts, calibration) = (StorageFacts::default(), Calibration::default());
+    let setting = Setting { config: Config::parse(options).unwrap(), storage: storage_facts, calibration };
+    Session::open(ranks, Arc::clone(storage) as _, setting).unwrap()
+}
+
 fn check(options: &str, late: usize) {
     let storage = Arc::new(Counted::new(Memory::default()));
     threads::run(3, Options::default(), |ranks| {
-        let (storage_facts, calibration) = (StorageFacts::default(), Calibration::default());
-        let setting =
-            Setting { config: Config::parse(options).unwrap(), storage: storage_facts, calibration };
-        let mut session = Session::open(ranks, Arc::clone(&storage) as _, setting).unwrap();
+        let mut session = open(ranks, &storage, options);
         let (rank, size) = (ranks.rank() as u64, ranks.size() as u64);
         let bytes = |step: u64| vec![(10 * step + rank) as u8; (BLOCK * BLOCKS) as usize];
         let mut step = 0;
@@ -63,10 +67,7 @@ fn check(options: &str, late: usize) {
 fn check_changed(options: &str) {
     let storage = Arc::new(Counted::new(Memory::default()));
     threads::run(3, Options::default(), |ranks| {
-        let (storage_facts, calibration) = (StorageFacts::default(), Calibration::default());
-        let setting =
-            Setting { config: Config::parse(options).unwrap(), storage: storage_facts, calibration };
-        let mut session = Session::open(ranks, Arc::clone(&storage) as _, setting).unwrap();
+        let mut session = open(ranks, &storage, options);
         let (rank, size) = (ranks.rank() as u64, ranks.size() as u64);
         let bytes = vec![rank as u8 + 1; (BLOCK * BLOCKS) as usize];
         for step in 0..4 {

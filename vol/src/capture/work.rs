@@ -102,6 +102,11 @@ pub fn filled<E>(convert: impl FnOnce() -> Result<(), E>) -> bool {
     .unwrap_or(false)
 }
 
+/// The order of the file, if that is better. A rank that fails here goes on without.
+fn better_order(runs: &[Run]) -> Option<Ordered> {
+    contain(|| Ok(Ordered::of(runs))).unwrap_or(None)
+}
+
 fn declare<'w>(writes: impl Iterator<Item = &'w Waiting<'w>>) -> Declared {
     provoke::point("declare");
     let mut declaration = Declaration::new(Direction::Write);
@@ -170,7 +175,7 @@ impl Work {
         let epoch = self.epoch + u64::from(with == With::Nobody);
         let mark = self.crew.window.mark();
         for write in writes {
-            let ordered = contain(|| Ok(Ordered::of(write.runs))).unwrap_or(None);
+            let ordered = better_order(write.runs);
             if !self.keep_one(write, ordered, epoch) {
                 self.crew.window.cut(mark);
                 return Taken::NotConverted;
@@ -211,7 +216,7 @@ impl Work {
         if write.lent.is_none() || write.bytes.left() > self.crew.window.room() {
             return false;
         }
-        let ordered = contain(|| Ok(Ordered::of(write.runs))).unwrap_or(None);
+        let ordered = better_order(write.runs);
         ordered.is_some() && self.keep_one(write, ordered, self.epoch)
     }
 

@@ -124,10 +124,10 @@ struct Bench<'a> {
 }
 
 /// Takes from what was measured what a run of the same round took beside its transfers; the calls count in any case.
-fn without_rest(mut entries: Vec<Entry>) -> Vec<Entry> {
-    let rest = entries.iter().find(|e| e.variant.name == REST);
-    let rest: Vec<f64> = rest.map_or(Vec::new(), |e| e.passes.iter().map(|p| p.phase).collect());
-    let usual = if rest.is_empty() { 0.0 } else { median(&rest) };
+fn without_rest(mut entries: Vec<Entry>) -> Result<Vec<Entry>> {
+    let rest = entries.iter().find(|e| e.variant.name == REST).context("no run without data")?;
+    let rest: Vec<f64> = rest.passes.iter().map(|p| p.phase).collect();
+    let usual = median(&rest);
     for entry in entries.iter_mut().filter(|e| e.variant.shares_rest()) {
         for (round, pass) in entry.passes.iter_mut().enumerate() {
             let rest = rest.get(round).copied().unwrap_or(usual);
@@ -135,7 +135,7 @@ fn without_rest(mut entries: Vec<Entry>) -> Vec<Entry> {
         }
     }
     entries.retain(|e| e.variant.name != REST);
-    entries
+    Ok(entries)
 }
 
 /// Measures a case with the given connector modes. The order of everything follows from the seed.
@@ -158,7 +158,7 @@ pub fn measure(case: &'static Case, site: &Site, modes: &[Mode], settings: &Sett
             entry.others.push(others);
         }
     }
-    let entries = without_rest(entries);
+    let entries = without_rest(entries)?;
     let system_calls = |e: &Entry| if settings.count { bench.count(e) } else { Ok(Vec::new()) };
     let counted: Vec<_> = entries.iter().map(system_calls).collect::<Result<_>>()?;
     table(case, bytes, entries, counted, left_out)
@@ -195,13 +195,8 @@ impl Bench<'_> {
 
     fn entry(&self, variant: Variant) -> Result<Entry> {
         let rest = variant.name == REST;
-        let phases = match (self.settings.read, rest) {
-            (true, true) => "write,read",
-            (false, true) => "write",
-            (true, false) => "write,read,verify",
-            (false, false) => "write,verify",
-        };
-        let result = self.run(&variant, 1, phases)?;
+        let check = if rest { "" } else { ",verify" };
+        let result = self.run(&variant, 1, &format!("{}{check}", self.phases()))?;
         ensure!(rest || result["verified"] == Value::Bool(true), "{} did not check its data", variant.name);
         let first = self.pass(&variant, &result)?;
         let seconds = first.total;
@@ -256,14 +251,17 @@ impl Bench<'_> {
         Ok((best.order > 0).then_some(best))
     }
 
+    /// What a run that is measured does.
+    fn phases(&self) -> &'static str {
+        if self.settings.read { "write,read" } else { "write" }
+    }
+
     fn round(&self, entry: &Entry) -> Result<Pass> {
-        let phases = if self.settings.read { "write,read" } else { "write" };
-        self.pass(&entry.variant, &self.run(&entry.variant, entry.repeat, phases)?)
+        self.pass(&entry.variant, &self.run(&entry.variant, entry.repeat, self.phases())?)
     }
 
     fn count(&self, entry: &Entry) -> Result<Vec<(String, u64)>> {
-        let phases = if self.settings.read { "write,read" } else { "write" };
-        let counted = self.site.kernels.count_calls(&self.job(&entry.variant, 1, phases));
+        let counted = self.site.kernels.count_calls(&self.job(&entry.variant, 1, self.phases()));
         self.clean()?;
         counted
     }

@@ -55,17 +55,24 @@ impl Packing {
         self.own.windows().len() as u32
     }
 
-    /// Writes a window. `stream` is all that was declared. The inner error is one of storage.
-    pub fn write(
+    /// How many bytes a window has.
+    pub fn bytes(&self, window: u32) -> u64 {
+        self.own.windows().nth(window as usize).unwrap_or(0)
+    }
+
+    /// Lays a window's bytes together. `lent` finds a part of the stream.
+    pub fn pack<'m>(
         &self,
         window: u32,
-        stream: &[u8],
-        storage: &dyn Storage,
+        lent: impl Fn(u64, u64) -> Option<&'m [u8]>,
         room: &mut Vec<u8>,
-    ) -> Result<Result<(), i32>, Error> {
-        let lent = |source: u64, len: u64| stream.get(source as usize..(source + len) as usize);
+    ) -> Result<(), Error> {
         make_room(&self.own, room);
-        pack(self.own.blocks(&self.declared, window), room, lent)?;
+        pack(self.own.blocks(&self.declared, window), room, lent)
+    }
+
+    /// Writes a window whose bytes lie in `room`. The inner error is one of storage.
+    pub fn store(&self, window: u32, storage: &dyn Storage, room: &[u8]) -> Result<Result<(), i32>, Error> {
         for extent in self.own.extents(window) {
             let bytes = room.get(extent.buffer as usize..(extent.buffer + extent.len) as usize);
             let written = store::write(storage, extent.file, bytes.ok_or(Error::NoSuchBytes)?);
@@ -103,7 +110,9 @@ mod tests {
         let (storage, mut room) = (Counted::new(Memory::default()), Vec::new());
         let mut sources: Vec<Range<u64>> = Vec::new();
         for window in 0..packing.windows() {
-            packing.write(window, &stream, &storage, &mut room).unwrap().unwrap();
+            let lent = |source: u64, len: u64| stream.get(source as usize..(source + len) as usize);
+            packing.pack(window, lent, &mut room).unwrap();
+            packing.store(window, &storage, &room).unwrap().unwrap();
             sources.extend(packing.sources(window));
         }
         assert_eq!(storage.counts().write_calls, u64::from(packing.windows()));

@@ -468,6 +468,18 @@ impl Session {
         self.last.as_ref().map(|last| !last.prepared.schedule.own.is_empty())
     }
 
+    /// Whether any rank gathered bytes of others in the last commit. The same on all ranks.
+    pub fn exchanges(&self) -> bool {
+        self.last
+            .as_ref()
+            .is_some_and(|last| last.prepared.plan.areas.iter().any(|area| !area.parts.is_empty()))
+    }
+
+    /// There was nothing to do in a commit: all of it was in the file.
+    pub fn count_commit(&mut self) {
+        self.stats.commits += 1;
+    }
+
     pub fn stats(&self) -> Stats {
         self.stats
     }

@@ -1,6 +1,6 @@
 //! What a group of ranks can do, whoever provides it.
 //!
-//! Every method but `rank`, `size`, `one_node`, `exchange` and `wait` is collective: all ranks of the group call it, in
+//! Every method but `rank`, `size`, `one_node`, `exchange`, `wait` and `watch` is collective: all ranks of the group call it, in
 //! the same order. Buffers are lent for the time of the call only.
 
 use crate::error::Error;

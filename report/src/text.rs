@@ -74,6 +74,9 @@ pub fn summary(report: &Report) -> String {
             let _ = write!(text, ", {} {} full", counted(rounds.count, "round"), share_text(rounds.fill()));
         }
         let _ = write!(text, ", {}", counted(storage.write_calls + storage.read_calls, "storage call"));
+        if storage.ahead_bytes > 0 {
+            let _ = write!(text, "; {} went ahead", size_text(storage.ahead_bytes));
+        }
         text.push('\n');
     }
     for ((direction, reason), calls) in passed(report) {
@@ -137,11 +140,11 @@ mod tests {
             machine: Machine { nodes: 1, ..Machine::default() },
             datasets: vec![dataset],
             commits: Commits { together: 1, ..Commits::default() },
-            storage: Storage { write_calls: 3, ..Storage::default() },
+            storage: Storage { write_calls: 3, ahead_bytes: 1024, ..Storage::default() },
             ..Report::default()
         };
         let text = "a.h5: 1 rank on 1 node, mode window, open 0 us\n  wrote 2 KiB: 2 collective calls\n  \
-                    carried out in 1 commit, 3 storage calls\n  \
+                    carried out in 1 commit, 3 storage calls; 1 KiB went ahead\n  \
                     left to HDF5 (write): 2 collective calls, 2 KiB: the dataset has filters\n";
         assert_eq!(summary(&report), text);
     }

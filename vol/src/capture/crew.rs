@@ -1,13 +1,14 @@
 //! The ranks that open a file together, with their buffers and threads. They are kept when the file is closed: the next
 //! file of the same ranks finds them ready, and its buffers in memory.
 
-use super::ahead::Ahead;
+use super::ahead::{Ahead, Board};
 use super::overlap::Compared;
 use super::window::{Region, Window};
 use sago_core::config::Config;
 use sago_core::plan::StorageFacts;
 use sago_exec::Session;
 use sago_mpi::{MpiRanks, Transport};
+use std::sync::Arc;
 
 pub struct Crew {
     /// The same on all its ranks, and no other crew of any of them has it.
@@ -22,6 +23,8 @@ pub struct Crew {
     /// There if the ranks are on one node. Reads from the window, so it must go before it.
     pub ahead: Option<Ahead>,
     pub window: Window,
+    /// Whether it has been tried to let ranks write together ahead of commits. The same on all ranks.
+    joined: bool,
     pub compared: Compared,
     /// What the sessions were made for.
     pub config: Config,
@@ -43,6 +46,7 @@ impl Crew {
             alone: None,
             ahead: None,
             window: Window::new(Region::new(1)?),
+            joined: false,
             compared: None,
             config,
             facts,
@@ -57,7 +61,8 @@ impl Crew {
         window_bytes: u64,
     ) -> std::io::Result<()> {
         // First what all ranks do together.
-        if (&self.config, self.facts) != (config, facts) {
+        let changed = (&self.config, self.facts) != (config, facts);
+        if changed {
             for session in [self.together.take(), self.alone.take()].into_iter().flatten() {
                 // What cannot be given back goes with the process.
                 drop(session.close());
@@ -68,13 +73,29 @@ impl Crew {
             // Without it the commit does all.
             self.ahead = Ahead::new(&self.ranks).ok();
         }
-        if let Some(ahead) = &self.ahead {
-            ahead.enter(0);
+        if let Some(ahead) = self.ahead.as_mut().filter(|_| changed) {
+            ahead.stop();
+            ahead.set_board(None);
+            self.joined = false;
         }
         if self.window.capacity() != window_bytes {
             self.window = Window::new(Region::new(window_bytes)?);
         }
+        if let Some(ahead) = &self.ahead {
+            ahead.restart();
+        }
         self.window.clear();
         Ok(())
+    }
+
+    /// Lets ranks tell each other what they write, so that what is long pieces of the file only together can go ahead of the commit.
+    /// Collective, and only when nothing waits on any rank.
+    pub fn join(&mut self, least: u64) {
+        let Some(ahead) = self.ahead.as_mut().filter(|_| !std::mem::replace(&mut self.joined, true)) else {
+            return;
+        };
+        // Without it the ranks exchange such pieces in the commit.
+        let board = Board::new(&self.ranks, least, (&self.config, &self.facts));
+        ahead.set_board(board.ok().flatten().map(Arc::new));
     }
 }

@@ -118,9 +118,11 @@ impl CapturedFile {
             traced_since: record.as_ref().map(|record| record.origin),
             ahead_bytes: 0,
             reading: Duration::ZERO,
+            finishing: Duration::ZERO,
             estimate: 0,
             epoch: 0,
             committed: 0,
+            overlapped: false,
             unclear: false,
             scratch: Scratch::default(),
             broken: None,
@@ -279,6 +281,7 @@ impl CapturedFile {
         work: &mut Work,
         questions: [bool; N],
     ) -> Result<[bool; N], Error> {
+        self.checked(work, EVERYBODY, Work::finish)?;
         let ready = work.ready(&[]);
         let mut votes = ready.ballot.0.to_vec();
         votes.push(work.crew.window.len());
@@ -529,6 +532,7 @@ impl CapturedFile {
             writable: self.writable,
             ahead_bytes: work.ahead_bytes,
             reading: work.reading,
+            finishing: work.finishing,
         };
         let done = catch_unwind(AssertUnwindSafe(|| record.deliver(&about, &mut work.crew)));
         let complaint = match done {
@@ -587,6 +591,7 @@ impl CapturedFile {
             }
             self.commit(work, with, |work| match with {
                 With::Everybody { .. } => {
+                    work.finish()?;
                     let ready = work.ready(&lent);
                     let mut votes = ready.ballot.0;
                     work.crew.ranks.allreduce(Reduce::Max, &mut votes)?;
@@ -619,6 +624,9 @@ impl CapturedFile {
         self.watch(Watched::end);
         committed?;
         work.crew.window.clear();
+        if with != With::Nobody && self.mode == Mode::Window {
+            work.join();
+        }
         Ok(())
     }
 

@@ -77,6 +77,8 @@ pub struct About<'f> {
     pub ahead_bytes: u64,
     /// The time in which this rank read by itself.
     pub reading: Duration,
+    /// The time in which commits waited for what went ahead of them.
+    pub finishing: Duration,
 }
 
 impl Record {
@@ -204,7 +206,7 @@ impl Record {
                 .filter(|(_, entry)| entry.was_used())
                 .map(dataset)
                 .collect(),
-            times_us: vec![(me, times(self.capturing.get(), about.reading, [&together, &alone]))],
+            times_us: vec![(me, times(self.capturing.get(), about, [&together, &alone]))],
             commits: Commits { together: together.commits, reused: together.reused, alone: alone.commits },
             rounds: Rounds {
                 count: together.rounds + alone.rounds,
@@ -258,15 +260,15 @@ fn dataset((token, entry): ([u8; 16], Entry)) -> (String, Dataset) {
     (key, Dataset { name, written, read, passed: passed.collect() })
 }
 
-fn times(capturing: Duration, reading: Duration, sessions: [&Stats; 2]) -> Vec<u64> {
+fn times(capturing: Duration, about: &About<'_>, sessions: [&Stats; 2]) -> Vec<u64> {
     let sum = |of: fn(&Stats) -> Duration| us(sessions.into_iter().map(of).sum());
     vec![
         us(capturing),
         sum(|s| s.planning),
         sum(|s| s.copying),
         sum(|s| s.exchanging),
-        sum(|s| s.waiting),
-        us(reading) + sum(|s| s.storing),
+        us(about.finishing) + sum(|s| s.waiting),
+        us(about.reading) + sum(|s| s.storing),
         sum(|s| s.background),
         sum(|s| s.agreeing),
     ]

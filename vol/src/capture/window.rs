@@ -44,6 +44,11 @@ pub struct Mark {
 }
 
 impl Mark {
+    /// How many bytes lie before it.
+    pub fn place(self) -> u64 {
+        self.len as u64
+    }
+
     /// The place behind a write that begins here.
     pub fn next(self, write: &Waiting<'_>) -> Self {
         let (len, runs) = (self.len + write.bytes.len(), self.runs + write.runs.len());

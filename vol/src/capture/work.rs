@@ -12,7 +12,7 @@ use sago_core::cost::Calibration;
 use sago_core::declare::{Declaration, Declared, Direction};
 use sago_core::extent::{Cursor, Run};
 use sago_exec::{Lent, Session, Setting, Shelf, Way, contain};
-use sago_mpi::Transport;
+use sago_mpi::{Reduce, Transport};
 use sago_storage::Storage;
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub struct Work {
     pub ahead_bytes: u64,
     /// The time in which this rank read by itself.
     pub reading: Duration,
+    /// The time in which commits waited for what goes ahead of them.
+    pub finishing: Duration,
     /// No rank has more captured by collective writes than this. The same on all ranks.
     pub estimate: u64,
     /// Twice the number of collective writes that there have been, the same on all ranks. Independent writes after them are of
@@ -36,6 +38,8 @@ pub struct Work {
     pub epoch: u64,
     /// The epoch of the last commit of all ranks.
     pub committed: u64,
+    /// In the last commit of all ranks, the order of their writes mattered. The same on all.
+    pub overlapped: bool,
     /// Some rank may still be in a collective write of HDF5's own, which can write back old bytes between its own. The same on
     /// all ranks.
     pub unclear: bool,
@@ -91,6 +95,42 @@ pub const EVERYBODY: With = With::Everybody { rounds: 1 };
 pub struct Ready {
     pub ballot: Ballot,
     declared: Result<Declared, sago_exec::Error>,
+}
+
+/// What is left for a commit after some has gone ahead. The same on all ranks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    /// All but what a rank leaves out of what it writes by itself.
+    All,
+    /// What is not in the file.
+    Some,
+    Nothing,
+    /// What has gone ahead does not count, since it may have been in the wrong order.
+    Unordered,
+}
+
+/// The writes that are not wholly in the file, and what of their stream is. `stored` is in order.
+fn unstored<'w>(writes: &[Waiting<'w>], mut stored: &[Range<u64>]) -> (Vec<Waiting<'w>>, Vec<Range<u64>>) {
+    let (mut left, mut except) = (Vec::new(), Vec::new());
+    let (mut place, mut stream) = (0, 0);
+    for write in writes {
+        let end = place + write.bytes.len() as u64;
+        stored = &stored[stored.partition_point(|range| range.end <= place)..];
+        let here = stored.iter().take_while(|range| range.start < end);
+        let parts: Vec<Range<u64>> =
+            here.map(|range| range.start.max(place) - place..range.end.min(end) - place).collect();
+        if parts.iter().map(|part| part.end - part.start).sum::<u64>() < end - place {
+            except.extend(parts.into_iter().map(|part| stream + part.start..stream + part.end));
+            left.push(*write);
+            stream += end - place;
+        }
+        place = end;
+    }
+    (left, except)
+}
+
+fn lend<'w>(writes: &[Waiting<'w>]) -> Lent<'w> {
+    Lent::new(writes.iter().map(|write| write.bytes))
 }
 
 /// Whether a conversion came to its end. If not, by an error or by a panic, HDF5 does it.
@@ -220,21 +260,45 @@ impl Work {
         ordered.is_some() && self.keep_one(write, ordered, self.epoch)
     }
 
-    /// Lets what was added to the window since `mark` go to the file meanwhile, if this rank will write it by itself.
+    /// Lets what was added to the window since `mark` go to the file meanwhile, if no exchange is needed for it.
     fn write_ahead(&mut self, mark: Mark) {
+        let least = self.long_bytes();
         let Crew { together, ahead: Some(ahead), window, config, facts, .. } = &mut self.crew else { return };
         let direct = match (config.exchange, together.as_ref().and_then(Session::was_direct)) {
             (Exchange::Direct, _) => true,
-            (Exchange::Auto, before) => before.unwrap_or(true),
+            (Exchange::Auto, before) => ahead.has_board() || before.unwrap_or(true),
             _ => false,
         };
-        if !direct || config.background == Background::Off {
-            return;
+        if direct && config.background != Background::Off {
+            // SAFETY: `commit` and `give_up` stop it before the window is cleared.
+            unsafe { ahead.begin(&self.storage, window, mark, least, (config, facts)) };
         }
+    }
+
+    /// Pieces of so many bytes are long enough to go ahead.
+    fn long_bytes(&self) -> u64 {
+        let Crew { config, facts, .. } = &self.crew;
         let long = if facts.in_memory { AHEAD_IN_MEMORY_BYTES_MIN } else { AHEAD_BYTES_MIN };
-        let least = config.buffer_bytes.unwrap_or(u64::MAX).min(long);
-        // SAFETY: `commit` and `give_up` stop it before the window is cleared.
-        unsafe { ahead.begin(&self.storage, window, mark, least, (config, facts)) };
+        config.buffer_bytes.unwrap_or(u64::MAX).min(long)
+    }
+
+    /// All ranks come to a commit: before anything else, what the ranks write together meanwhile comes to its end.
+    pub fn finish(&mut self) -> Result<(), sago_mpi::Error> {
+        let Self { crew: Crew { ahead: Some(ahead), ranks, .. }, epoch, .. } = self else { return Ok(()) };
+        let start = Instant::now();
+        let finished = ahead.finish(ranks, *epoch);
+        self.finishing += start.elapsed();
+        finished
+    }
+
+    /// After a commit: if ranks had to exchange bytes in it, the next ones may do without. Collective.
+    pub fn join(&mut self) {
+        let Crew { config, together, ranks, .. } = &self.crew;
+        let open = config.exchange == Exchange::Auto && config.background != Background::Off;
+        let exchanged = together.as_ref().is_some_and(Session::exchanges);
+        if open && exchanged && !self.overlapped && ranks.size() > 1 {
+            self.crew.join(self.long_bytes());
+        }
     }
 
     /// What this rank says and declares if the ranks carry out the window and what is lent. If it fails by itself, it takes part
@@ -286,6 +350,8 @@ impl Work {
         let stored = self.crew.ahead.as_mut().map_or(Vec::new(), Ahead::stop);
         self.crew.ahead.iter_mut().for_each(Ahead::next);
         self.session(EVERYBODY)?;
+        let rest = self.rest(declared.as_ref().ok(), &stored, lent)?;
+        self.crew.ahead.iter_mut().for_each(|ahead| ahead.judge(rest != Rest::All));
         let Self { crew: Crew { ranks, together, window, compared, .. }, epoch, committed, .. } = self;
         let Some(session) = together else { return Err(sago_exec::Error::Garbled) };
         let order = match &declared {
@@ -303,6 +369,7 @@ impl Work {
             (Ok(declared), Ok(order)) => (declared, order),
         };
         session.set_independent(independent);
+        self.overlapped = order.is_some();
         let writes = waiting(window, lent, *epoch);
         if let Some(epochs) = order {
             for epoch in epochs {
@@ -314,11 +381,52 @@ impl Work {
             }
             return Ok(());
         }
-        self.ahead_bytes += stored.iter().map(|range| range.end - range.start).sum::<u64>();
+        if rest != Rest::Unordered {
+            self.ahead_bytes += stored.iter().map(|range| range.end - range.start).sum::<u64>();
+        }
         let shown = (window.shown() > 0).then(|| 0..window.shown());
-        let stored = shown.into_iter().chain(stored).collect();
-        let memory = Lent::new(writes.iter().map(|write| write.bytes)).except(stored);
-        session.commit(declared, &memory)
+        let stored: Vec<Range<u64>> = shown.into_iter().chain(stored).collect();
+        match rest {
+            Rest::Nothing => {
+                session.count_commit();
+                Ok(())
+            }
+            Rest::Unordered => session.commit(declared, &lend(&writes)),
+            Rest::All => session.commit(declared, &lend(&writes).except(stored)),
+            Rest::Some => {
+                let (left, stored) = unstored(&writes, &stored);
+                match contain(|| Ok(declare(left.iter()))) {
+                    Ok(declared) => session.commit(declared, &lend(&left).except(stored)),
+                    Err(error) => Err(session.decline(&error.to_string())),
+                }
+            }
+        }
+    }
+
+    /// What is left for a commit after `stored` has gone ahead. Collective where the windows lie in common memory.
+    fn rest(
+        &self,
+        declared: Option<&Declared>,
+        stored: &[Range<u64>],
+        lent: &[(&[Run], &[u8])],
+    ) -> Result<Rest, sago_mpi::Error> {
+        let Crew { ranks, window, ahead, .. } = &self.crew;
+        if !ahead.as_ref().is_some_and(Ahead::has_board) {
+            return Ok(Rest::All);
+        }
+        let lent = lent.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
+        let ahead = stored.iter().map(|range| range.end - range.start).sum::<u64>();
+        let left = window.len() + lent - ahead;
+        // Threads of several ranks may have written what this one wrote twice, in any order.
+        let twice = declared.is_some_and(|declared| declared.bytes() != declared.stream_bytes());
+        let mut votes = [left.max(u64::from(declared.is_none())), ahead, u64::from(twice)];
+        ranks.allreduce(Reduce::Max, &mut votes)?;
+        Ok(match votes {
+            [_, _, 1] => Rest::Unordered,
+            [0, ..] => Rest::Nothing,
+            [_, 0, _] => Rest::All,
+            _ => Rest::Some,
+        })
     }
 
     /// Carries out what is not in the file yet and what is lent without the others.

@@ -39,13 +39,14 @@ const AT_ONCE: usize = 4;
 const ATTEMPTS: usize = 24;
 
 /// Ways through the connector: all three modes; then windows and buffers so small that every program overflows them, and
-/// pieces so short that all are written ahead.
-pub(super) const MODES: [&str; 6] = [
+/// pieces so short that all are written ahead, by each rank or together.
+pub(super) const MODES: [&str; 7] = [
     "mode=off",
     "mode=immediate",
     "mode=window",
     "mode=window window=4KiB buffer=1KiB stripe=512B exchange=aggregate",
     "mode=window buffer=64B exchange=direct",
+    "mode=window buffer=64B",
     "mode=immediate buffer=512B stripe=256B exchange=aggregate",
 ];
 

@@ -1,0 +1,371 @@
+//! Bytes that the ranks of a node wrote in one collective call: short pieces of each, long ones of the file together, such as the
+//! rows of tiles. They go to the file ahead of the commit, without an exchange.
+//!
+//! A rank posts where its bytes of a call are in its window. When all ranks are done with the call, one of them, another one for each
+//! call, lets its thread read the bytes out of the windows, lay them together and write them. The kernel must allow that processes
+//! read each other's memory; where it does not, the commit exchanges such bytes.
+//!
+//! Invariant: a window's bytes are read by others only while all posts of the call are claimed; who owns them uses the memory again
+//! only after it has withdrawn its posts, for which it waits until they are no longer claimed.
+
+use super::piece::Room;
+use sago_core::config::Config;
+use sago_core::declare::{Declaration, Direction};
+use sago_core::extent::Run;
+use sago_core::plan::StorageFacts;
+use sago_exec::Packing;
+use sago_mpi::{Error, Shared as Memory, Signal, Transport, peek};
+use sago_storage::Storage;
+use std::ops::Range;
+use std::slice::from_ref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How many calls a rank has posts of at most.
+const SLOTS: usize = 1024;
+/// How many runs a rank has in a call at most: more take longer to lay together than the commit does.
+const RUNS_MAX: usize = 16384;
+
+/// In a rank's memory: the last call that it is done with, a bell on which its thread sleeps when it waits for others, its process,
+/// and a word and its address, by which others find out whether they can read it; then the slots.
+const DECIDED: usize = 0;
+const BELL: usize = 8;
+const PROCESS: usize = 16;
+const PROBE: usize = 24;
+const PROBE_ADDRESS: usize = 32;
+const HEAD: usize = 64;
+
+/// A slot: epoch and state, then where the bytes are and how many, then where the runs are and how many.
+const SLOT_WORDS: usize = 5;
+const RUN_WORDS: usize = 4;
+const WORD: usize = size_of::<u64>();
+
+/// States of a slot; the epoch stands above these bits.
+const POSTED: u64 = 1;
+const CLAIMED: u64 = 2;
+const STORED: u64 = 3;
+const FAILED: u64 = 4;
+const WITHDRAWN: u64 = 5;
+const STATE_BITS: u32 = 3;
+const STATE_MASK: u64 = (1 << STATE_BITS) - 1;
+
+const fn word(epoch: u64, state: u64) -> u64 {
+    epoch << STATE_BITS | state
+}
+
+const fn at(slot: usize, number: usize) -> usize {
+    HEAD + (slot * SLOT_WORDS + number) * WORD
+}
+
+/// Between two looks at whether a claimed post is free again.
+const CLAIM_NAP: Duration = Duration::from_micros(50);
+
+/// What the ranks of a node have in common for this.
+pub struct Board {
+    memory: Memory,
+    rank: usize,
+    ranks: usize,
+    /// A piece of the file is long from so many bytes on.
+    least: u64,
+    config: Config,
+    facts: StorageFacts,
+}
+
+// SAFETY: of the memory only atomics are used.
+unsafe impl Send for Board {}
+// SAFETY: as above.
+unsafe impl Sync for Board {}
+
+/// A call whose bytes this rank has posted, and where they are in its window.
+pub struct Post {
+    epoch: u64,
+    place: Range<u64>,
+    /// Others read them here.
+    runs: Vec<[u64; RUN_WORDS]>,
+}
+
+impl Board {
+    /// For ranks on one node; `None` if they cannot read each other's memory. Collective, and the same on all ranks.
+    pub fn new(
+        ranks: &dyn Transport,
+        least: u64,
+        (config, facts): (&Config, &StorageFacts),
+    ) -> Result<Option<Self>, Error> {
+        let memory = ranks.share(at(SLOTS, 0))?;
+        let (config, facts) = (config.clone(), *facts);
+        let board = Self { memory, rank: ranks.rank(), ranks: ranks.size(), least, config, facts };
+        let probe = Box::new(u64::from(std::process::id()) << 32 ^ board.rank as u64 ^ 0x5a90);
+        let told = [
+            (PROCESS, u64::from(std::process::id())),
+            (PROBE, *probe),
+            (PROBE_ADDRESS, (&raw const *probe).expose_provenance() as u64),
+        ];
+        for (offset, value) in told {
+            board.memory.counter(board.rank, offset)?.store(value, Ordering::SeqCst);
+        }
+        ranks.barrier()?;
+        let next = (board.rank + 1) % board.ranks;
+        let mut all = [u64::from(board.can_read(next))];
+        ranks.allreduce(sago_mpi::Reduce::Min, &mut all)?;
+        drop(probe);
+        Ok((all[0] == 1).then_some(board))
+    }
+
+    fn can_read(&self, rank: usize) -> bool {
+        let head = |offset| self.memory.counter(rank, offset).map_or(0, |word| word.load(Ordering::SeqCst));
+        let (address, mut read) = (head(PROBE_ADDRESS), [0; WORD]);
+        let found = peek(self.process(rank), from_ref(&(address..address + WORD as u64)), &mut read);
+        found.is_ok() && u64::from_le_bytes(read) == head(PROBE)
+    }
+
+    fn process(&self, rank: usize) -> u32 {
+        self.memory.counter(rank, PROCESS).map_or(0, |word| word.load(Ordering::Relaxed)) as u32
+    }
+
+    /// Forgets all posts of this rank: before a file whose calls are counted anew.
+    pub fn reset(&self) {
+        self.decide(0);
+        let states = (0..SLOTS).filter_map(|slot| self.memory.counter(self.rank, at(slot, 0)).ok());
+        states.for_each(|state| state.store(0, Ordering::SeqCst));
+    }
+
+    /// What all ranks have in a call in which each has as much as this one.
+    pub fn all_bytes(&self, post: &Post) -> u64 {
+        (post.place.end - post.place.start) * self.ranks as u64
+    }
+
+    /// Whether it is for this rank to write the bytes of a call.
+    pub fn leads(&self, epoch: u64) -> bool {
+        (epoch / 2) % self.ranks as u64 == self.rank as u64
+    }
+
+    /// This rank is done with all calls up to this one: it has posted its part, or will not.
+    pub fn decide(&self, epoch: u64) {
+        self.decided(self.rank).into_iter().for_each(|decided| decided.set(epoch as u32));
+    }
+
+    /// Whether all ranks are.
+    pub fn is_decided(&self, epoch: u64) -> bool {
+        let mut all = (0..self.ranks).filter_map(|rank| self.decided(rank));
+        all.all(|decided| decided.get().wrapping_sub(epoch as u32) as i32 >= 0)
+    }
+
+    /// Wakes the threads of all ranks that wait for others.
+    pub fn ring_all(&self) {
+        (0..self.ranks).filter_map(|rank| self.bell(rank)).for_each(ring);
+    }
+
+    /// The same of this rank's thread.
+    pub fn ring(&self) {
+        self.bell(self.rank).into_iter().for_each(ring);
+    }
+
+    /// Sleeps while `still` holds, until somebody rings; whether somebody did.
+    pub fn doze(&self, at_most: Duration, still: impl FnOnce() -> bool) -> bool {
+        let Some(bell) = self.bell(self.rank) else { return false };
+        let seen = bell.get();
+        if still() {
+            bell.sleep(seen, at_most);
+        }
+        bell.get() != seen
+    }
+
+    /// Tells where this rank's `bytes` of a call are, which begin at `place` of its window, and where in the file they belong. `None`
+    /// if there is no room.
+    pub fn post(
+        &self,
+        epoch: u64,
+        (place, bytes): (u64, &[u8]),
+        runs: impl Iterator<Item = Run>,
+    ) -> Option<Post> {
+        let state = self.slot(self.rank, epoch, 0)?;
+        if matches!(state.load(Ordering::SeqCst) & STATE_MASK, POSTED | CLAIMED) {
+            return None;
+        }
+        let runs = runs.map(|run| [run.offset(), run.len(), run.stride(), run.count()]);
+        let runs: Vec<_> = runs.take(RUNS_MAX + 1).collect();
+        if runs.len() > RUNS_MAX {
+            return None;
+        }
+        let (from, list) = (bytes.as_ptr().expose_provenance(), runs.as_ptr().expose_provenance());
+        let told = [from as u64, bytes.len() as u64, list as u64, runs.len() as u64];
+        for (number, value) in told.into_iter().enumerate() {
+            self.slot(self.rank, epoch, number + 1)?.store(value, Ordering::Relaxed);
+        }
+        state.store(word(epoch, POSTED), Ordering::SeqCst);
+        Some(Post { epoch, place: place..place + bytes.len() as u64, runs })
+    }
+
+    /// Takes this rank's posts back, and waits while they are claimed: the places in the window that are in the file.
+    pub fn withdraw(&self, posts: &mut Vec<Post>) -> Vec<Range<u64>> {
+        let mut stored = Vec::new();
+        for Post { epoch, place, runs } in posts.drain(..) {
+            let Some(state) = self.slot(self.rank, epoch, 0) else { continue };
+            let (posted, withdrawn) = (word(epoch, POSTED), word(epoch, WITHDRAWN));
+            let take = || state.compare_exchange(posted, withdrawn, Ordering::SeqCst, Ordering::SeqCst);
+            let mut found = take();
+            while found == Err(word(epoch, CLAIMED)) {
+                std::thread::sleep(CLAIM_NAP);
+                found = take();
+            }
+            // Nobody reads them any more.
+            drop(runs);
+            if found == Err(word(epoch, STORED)) {
+                stored.push(place);
+            }
+        }
+        stored
+    }
+
+    fn decided(&self, rank: usize) -> Option<&Signal> {
+        self.memory.signal(rank, DECIDED).ok()
+    }
+
+    fn bell(&self, rank: usize) -> Option<&Signal> {
+        self.memory.signal(rank, BELL).ok()
+    }
+
+    fn slot(&self, rank: usize, epoch: u64, number: usize) -> Option<&AtomicU64> {
+        self.memory.counter(rank, at((epoch / 2) as usize % SLOTS, number)).ok()
+    }
+
+    /// A rank's post: its runs, and where its bytes are. It is claimed.
+    fn read(&self, rank: usize, epoch: u64) -> Option<(Vec<Run>, Source)> {
+        let told = |number: usize| Some(self.slot(rank, epoch, number)?.load(Ordering::Relaxed));
+        let (address, bytes, list, count) = (told(1)?, told(2)?, told(3)?, told(4)? as usize);
+        let process = self.process(rank);
+        let mut runs = vec![0; count.min(RUNS_MAX) * RUN_WORDS * WORD];
+        peek(process, from_ref(&(list..list + runs.len() as u64)), &mut runs).ok()?;
+        let run = |run: &[u8]| {
+            let word = |i: usize| run[i * WORD..(i + 1) * WORD].try_into().map_or(0, u64::from_le_bytes);
+            Run::strided(word(0), word(1), word(2), word(3))
+        };
+        let runs = runs.chunks_exact(RUN_WORDS * WORD).map(run).collect::<Option<Vec<Run>>>()?;
+        let whole = runs.iter().map(|run| run.bytes()).sum::<u64>() == bytes;
+        whole.then_some((runs, Source { stream: 0, process, address }))
+    }
+}
+
+fn ring(bell: &Signal) {
+    bell.add(1);
+}
+
+/// All ranks' posts of a call, claimed. When it goes, they are stored or have failed.
+struct Claim {
+    board: Arc<Board>,
+    epoch: u64,
+    /// Of the ranks before this one.
+    ranks: usize,
+    stored: AtomicBool,
+}
+
+impl Claim {
+    fn of(board: &Arc<Board>, epoch: u64) -> Option<Self> {
+        let mut claim = Self { board: Arc::clone(board), epoch, ranks: 0, stored: AtomicBool::new(false) };
+        while claim.ranks < board.ranks {
+            let state = board.slot(claim.ranks, epoch, 0)?;
+            let (posted, claimed) = (word(epoch, POSTED), word(epoch, CLAIMED));
+            state.compare_exchange(posted, claimed, Ordering::SeqCst, Ordering::SeqCst).ok()?;
+            claim.ranks += 1;
+        }
+        Some(claim)
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let state = if *self.stored.get_mut() { STORED } else { FAILED };
+        let slots = (0..self.ranks).filter_map(|rank| self.board.slot(rank, self.epoch, 0));
+        slots.for_each(|slot| slot.store(word(self.epoch, state), Ordering::SeqCst));
+    }
+}
+
+/// The bytes of a call, of all ranks.
+pub struct Group {
+    packing: Packing,
+    /// Of each rank.
+    sources: Vec<Source>,
+    /// Windows of the packing that are not written yet.
+    left: AtomicU32,
+    claim: Claim,
+}
+
+/// Where a rank's bytes begin in the stream of all, and where they are.
+struct Source {
+    stream: u64,
+    process: u32,
+    address: u64,
+}
+
+impl Group {
+    /// `None` if some rank has not posted its part, or the parts are not long pieces of the file together.
+    pub fn of(board: &Arc<Board>, epoch: u64) -> Option<Self> {
+        let claim = Claim::of(board, epoch)?;
+        let (mut declaration, mut sources) = (Declaration::new(Direction::Write), Vec::new());
+        for rank in 0..board.ranks {
+            let (runs, source) = board.read(rank, epoch)?;
+            sources.push(Source { stream: declaration.stream_bytes(), ..source });
+            declaration.variable(runs);
+        }
+        let bytes = declaration.stream_bytes();
+        let declared = declaration.finish();
+        let long = |run: &Run| run.is_contiguous() && run.len() >= board.least;
+        if bytes == 0 || declared.bytes() != bytes || !declared.coverage().iter().all(long) {
+            return None;
+        }
+        let packing = Packing::new(declared, &board.config, &board.facts);
+        let left = AtomicU32::new(packing.windows());
+        Some(Self { packing, sources, left, claim })
+    }
+
+    pub fn windows(&self) -> u32 {
+        self.packing.windows()
+    }
+
+    /// How many bytes a part of it has.
+    pub fn bytes(&self, window: u32) -> u64 {
+        self.packing.bytes(window)
+    }
+
+    /// Reads the bytes of a part of it, and lays them together; whether it could.
+    pub fn pack(&self, window: u32, room: &mut Room) -> bool {
+        let mut parts: Vec<Range<u64>> = self.packing.sources(window).collect();
+        parts.sort_unstable_by_key(|part| part.start);
+        let bytes = parts.iter().map(|part| part.end - part.start).sum::<u64>() as usize;
+        let Room { packed, stream } = room;
+        stream.resize(stream.len().max(bytes), 0);
+        // Where each part is in the stream as it is read.
+        let mut places = Vec::with_capacity(parts.len());
+        let mut at = 0;
+        for (rank, source) in self.sources.iter().enumerate() {
+            let end = self.sources.get(rank + 1).map_or(u64::MAX, |next| next.stream);
+            let its = parts[places.len()..].iter().take_while(|part| part.start < end);
+            let address = |place: u64| source.address + (place - source.stream);
+            let its: Vec<Range<u64>> = its.map(|part| address(part.start)..address(part.end)).collect();
+            let begin = at;
+            for place in &its {
+                places.push(at);
+                at += (place.end - place.start) as usize;
+            }
+            if at > begin && peek(source.process, &its, &mut stream[begin..at]).is_err() {
+                return false;
+            }
+        }
+        let lent = |source: u64, len: u64| {
+            let number = parts.partition_point(|part| part.start <= source).checked_sub(1)?;
+            let from = places[number] + (source - parts[number].start) as usize;
+            stream.get(from..from + len as usize)
+        };
+        self.packing.pack(window, lent, packed).is_ok()
+    }
+
+    /// Writes what lies in `packed`; whether it could. Each part once.
+    pub fn store(&self, window: u32, storage: &dyn Storage, packed: &[u8]) -> bool {
+        let written = matches!(self.packing.store(window, storage, packed), Ok(Ok(())));
+        if written && self.left.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.claim.stored.store(true, Ordering::SeqCst);
+        }
+        written
+    }
+}

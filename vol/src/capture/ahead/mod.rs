@@ -1,0 +1,549 @@
+//! Writing ahead: what needs no exchange goes to the file while the program goes on: long pieces of the window, and short
+//! ones of several writes that are a long one together, such as the columns of records. The commit leaves out what is there
+//! by then.
+//!
+//! As without Sago, no byte of a collective write is in the file before all ranks have called it: the ranks of a node keep
+//! a counter in common memory, and a piece waits until all have come as far. So this is for ranks on one node.
+//!
+//! A rank that puts bytes into the file by itself, or lets HDF5 do so for it, holds all threads until the next commit of all: the
+//! bytes of an earlier call must not come after those of a later one. Such ranks take turns, so that each can read back what
+//! HDF5 wrote for it.
+//!
+//! Nothing depends on it. A piece stays in the window until the commit, and is written there if it was not written
+//! ahead, if that failed, or if its order among the writes of other ranks turns out to matter. The thread calls
+//! neither MPI nor HDF5.
+//!
+//! Invariant: pieces are taken back with [`Ahead::stop`] before the window's memory is used for anything else.
+
+mod joint;
+mod pace;
+mod piece;
+mod thread;
+
+pub use joint::Board;
+pub use pace::Alone;
+
+use super::window::{Mark, Waiting, Window};
+use joint::Post;
+use pace::Pace;
+use piece::{Part, Piece, What};
+use sago_core::config::Config;
+use sago_core::declare::{Declaration, Direction};
+use sago_core::plan::StorageFacts;
+use sago_exec::Packing;
+use sago_mpi::{Error, Transport};
+use sago_storage::Storage;
+use std::ops::Range;
+use std::sync::Arc;
+use thread::Thread;
+
+/// What is written at once: a commit, and whoever else writes to the file, waits for as much.
+const STEP_BYTES: usize = 128 << 10;
+
+/// The thread is woken when so much has come together, or as much as a buffer: waking it costs as much as a small write call.
+const HAND_OVER_BYTES: u64 = 256 << 10;
+
+/// After so many commits in which nothing could be written together, it is no longer tried.
+const USELESS_MAX: u32 = 3;
+
+pub struct Ahead {
+    pace: Arc<Pace>,
+    thread: Option<Thread>,
+    /// Short pieces of this rank that may become a long one.
+    group: Option<Group>,
+    /// There if ranks may write what is long pieces of the file only together.
+    board: Option<Arc<Board>>,
+    /// In so many commits before it was of no use.
+    useless: u32,
+    /// Calls of which this rank has told the others.
+    posts: Vec<Post>,
+    /// What the thread does not know of yet.
+    ready: Vec<Piece>,
+    ready_bytes: u64,
+    /// How many commits of all ranks there have been. The same on all.
+    commits: u32,
+}
+
+/// Writes that follow each other in the window, and lie among or beside each other in the file.
+struct Group {
+    mark: Mark,
+    /// Where they begin in the window.
+    place: u64,
+    lo: u64,
+    hi: u64,
+    bytes: u64,
+}
+
+impl Ahead {
+    /// For ranks on one node. Collective.
+    pub fn new(ranks: &dyn Transport) -> Result<Self, Error> {
+        Ok(Self {
+            pace: Arc::new(Pace::new(ranks)?),
+            thread: None,
+            group: None,
+            board: None,
+            useless: 0,
+            posts: Vec::new(),
+            ready: Vec::new(),
+            ready_bytes: 0,
+            commits: 0,
+        })
+    }
+
+    /// From now on ranks tell each other on this board what they write, or no longer do. Nothing is under way.
+    pub fn set_board(&mut self, board: Option<Arc<Board>>) {
+        (self.board, self.useless) = (board, 0);
+    }
+
+    /// After a commit: whether what ranks told each other was of use. If not several times, they no longer do. The same on all ranks.
+    pub fn judge(&mut self, useful: bool) {
+        self.useless = if useful { 0 } else { self.useless + 1 };
+        if self.useless >= USELESS_MAX {
+            self.set_board(None);
+        }
+    }
+
+    pub fn has_board(&self) -> bool {
+        self.board.is_some()
+    }
+
+    /// Calls are counted anew: for another file. Nothing is under way on any rank.
+    pub fn restart(&self) {
+        self.pace.enter(0);
+        self.board.iter().for_each(|board| board.reset());
+    }
+
+    /// This rank has come to this collective write, and is done with those before.
+    pub fn enter(&self, epoch: u64) {
+        self.pace.enter(epoch);
+        self.decide(epoch.saturating_sub(2));
+    }
+
+    fn decide(&self, epoch: u64) {
+        self.board.iter().for_each(|board| board.decide(epoch));
+    }
+
+    /// Waits until all ranks have come to the collective write of this epoch.
+    pub fn wait(&self, ranks: &dyn Transport, epoch: u64) -> Result<(), Error> {
+        self.pace.wait(ranks, epoch)
+    }
+
+    /// Before this rank puts bytes into the file by itself: while it has the result, no other rank does, and until the next
+    /// commit of all no thread writes ahead, since what it has may be older.
+    pub fn alone(&self, ranks: &dyn Transport) -> Result<Alone, Error> {
+        self.pace.alone(ranks, self.commits)
+    }
+
+    /// All ranks come to a commit after this collective write: waits until the thread has written what needs all of them.
+    pub fn finish(&mut self, ranks: &dyn Transport, epoch: u64) -> Result<(), Error> {
+        let Some(board) = &self.board else { return Ok(()) };
+        board.decide(epoch);
+        board.ring_all();
+        self.hand_over();
+        let Some(thread) = &self.thread else { return Ok(()) };
+        self.pace.await_rest(ranks, || thread.is_idle())
+    }
+
+    /// All ranks are in a commit, and nothing is under way.
+    pub fn next(&mut self) {
+        self.commits = self.commits.wrapping_add(1);
+    }
+
+    /// Begins to write what was added to the window since `mark`, as far as its pieces are of at least `least` bytes, or short
+    /// ones have become such a one.
+    ///
+    /// # Safety
+    /// The window stays as it is, but for what is added to it, until [`Ahead::stop`].
+    pub unsafe fn begin(
+        &mut self,
+        storage: &Arc<dyn Storage>,
+        window: &Window,
+        mark: Mark,
+        least: u64,
+        (config, facts): (&Config, &StorageFacts),
+    ) {
+        let (mut at, mut short, mut epoch) = (mark, false, 0);
+        let file = (storage, self.commits);
+        for (place, write) in window.writes_since(mark) {
+            epoch = write.epoch;
+            if !write.runs.is_empty() && write.runs.iter().all(|run| run.len() >= least) {
+                self.group = None;
+                self.ready_bytes += write.bytes.len() as u64;
+                straight(file, place, &write, &mut self.ready);
+            } else {
+                // What lies among the writes before it is this rank's own affair.
+                let (whole, among) = self.gather(at, place, &write, least);
+                short |= whole.is_none() && !among;
+                if let Some(group) = whole {
+                    self.ready_bytes += group.bytes;
+                    packed(file, window, &group, (config, facts), &mut self.ready);
+                }
+            }
+            at = at.next(&write);
+        }
+        if short && epoch % 2 == 0 {
+            self.post(storage, window, mark, epoch);
+        }
+        if self.ready_bytes >= config.buffer_bytes.unwrap_or(u64::MAX).min(HAND_OVER_BYTES) {
+            self.hand_over();
+        }
+    }
+
+    /// Tells the others of a collective call, whose writes are in the window since `mark`.
+    fn post(&mut self, storage: &Arc<dyn Storage>, window: &Window, mark: Mark, epoch: u64) {
+        let Some(board) = &self.board else { return };
+        let bytes = &window.bytes()[mark.place() as usize..];
+        let runs = window.writes_since(mark).flat_map(|(_, write)| write.runs.iter().copied());
+        let Some(post) = board.post(epoch, (mark.place(), bytes), runs) else { return };
+        board.decide(epoch);
+        if board.leads(epoch) {
+            self.ready_bytes += board.all_bytes(&post);
+            let (storage, what) = (Arc::clone(storage), What::Joint(Arc::clone(board)));
+            self.ready.push(Piece { storage, what, epoch, commits: self.commits });
+        }
+        self.posts.push(post);
+    }
+
+    /// Adds a write to the group that it lies among or beside, or to a new one; the group, if it is whole, and whether it lies among
+    /// the writes before it.
+    fn gather(&mut self, mark: Mark, place: u64, write: &Waiting<'_>, least: u64) -> (Option<Group>, bool) {
+        let lo = write.runs.iter().map(|run| run.offset()).min();
+        let hi = write.runs.iter().map(|run| run.end()).max();
+        let (Some(lo), Some(hi)) = (lo, hi) else { return (None, false) };
+        let bytes = write.bytes.len() as u64;
+        let beside = |group: &Group| lo <= group.hi && group.lo <= hi && place == group.place + group.bytes;
+        let before = self.group.take().filter(beside);
+        let among = before.as_ref().is_some_and(|group| lo < group.hi && group.lo < hi);
+        let mut group = before.unwrap_or(Group { mark, place, lo, hi, bytes: 0 });
+        (group.lo, group.hi, group.bytes) = (group.lo.min(lo), group.hi.max(hi), group.bytes + bytes);
+        if group.bytes == group.hi - group.lo && group.bytes >= least {
+            return (Some(group), among);
+        }
+        self.group = Some(group);
+        (None, among)
+    }
+
+    fn hand_over(&mut self) {
+        if self.ready.is_empty() {
+            return;
+        }
+        if self.thread.is_none() {
+            // Without it the commit does all.
+            self.thread = Thread::start(&self.pace).ok();
+        }
+        let pieces = self.ready.drain(..);
+        self.ready_bytes = 0;
+        if let Some(thread) = &self.thread {
+            thread.give(pieces);
+        }
+        self.board.iter().for_each(|board| board.ring());
+    }
+
+    /// Takes back what has not been begun, and waits for the rest: the places in the window that are in the file now.
+    pub fn stop(&mut self) -> Vec<Range<u64>> {
+        (self.group, self.ready_bytes) = (None, 0);
+        self.ready.clear();
+        let mut stored = self.thread.as_ref().map_or(Vec::new(), Thread::stop);
+        if let Some(board) = &self.board {
+            stored.extend(board.withdraw(&mut self.posts));
+        }
+        stored.sort_unstable_by_key(|range| range.start);
+        stored.dedup_by(|next, before| {
+            let joined = next.start <= before.end;
+            if joined {
+                before.end = before.end.max(next.end);
+            }
+            joined
+        });
+        stored
+    }
+}
+
+/// The steps in which long pieces are written.
+fn straight(
+    (storage, commits): (&Arc<dyn Storage>, u32),
+    place: u64,
+    write: &Waiting<'_>,
+    pieces: &mut Vec<Piece>,
+) {
+    let mut at = 0;
+    for block in write.runs.iter().flat_map(|run| run.blocks()) {
+        let bytes = &write.bytes[at..at + block.len as usize];
+        for (number, step) in bytes.chunks(STEP_BYTES).enumerate() {
+            let offset = (number * STEP_BYTES) as u64;
+            let part = Part::of(place + at as u64 + offset, step);
+            pieces.push(Piece {
+                storage: Arc::clone(storage),
+                what: What::Straight { file: block.file + offset, part },
+                epoch: called(write.epoch),
+                commits,
+            });
+        }
+        at += block.len as usize;
+    }
+}
+
+/// The steps in which a group is written, if it is one piece of the file indeed.
+fn packed(
+    (storage, commits): (&Arc<dyn Storage>, u32),
+    window: &Window,
+    group: &Group,
+    (config, facts): (&Config, &StorageFacts),
+    pieces: &mut Vec<Piece>,
+) {
+    let mut declaration = Declaration::new(Direction::Write);
+    let mut epoch = 0;
+    for (_, write) in window.writes_since(group.mark) {
+        if declaration.stream_bytes() == group.bytes {
+            break;
+        }
+        declaration.variable(write.runs.iter().copied());
+        epoch = epoch.max(called(write.epoch));
+    }
+    let declared = declaration.finish();
+    // Not if something was written twice and something else not at all.
+    let whole = declared.coverage().len() == 1 && declared.bytes() == group.bytes;
+    let bytes = window.bytes().get(group.place as usize..(group.place + group.bytes) as usize);
+    let (true, Some(bytes)) = (whole, bytes) else { return };
+    let part = Part::of(group.place, bytes);
+    let packing = Arc::new(Packing::new(declared, config, facts));
+    pieces.extend((0..packing.windows()).map(|number| Piece {
+        storage: Arc::clone(storage),
+        what: What::Packed { packing: Arc::clone(&packing), window: number, part },
+        epoch,
+        commits,
+    }));
+}
+
+/// All ranks must have made the collective call that a write belongs to, or follows.
+const fn called(epoch: u64) -> u64 {
+    epoch & !1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::window::Region;
+    use super::*;
+    use sago_core::extent::Run;
+    use sago_mpi::threads;
+    use sago_storage::{Counted, Memory as InMemory};
+    use std::time::Duration;
+    use thread::LOOK_AGAIN;
+
+    const LEN: usize = 3 << 20;
+    const LEAST: u64 = 1000;
+
+    fn settled(ahead: &Ahead) {
+        while ahead.thread.as_ref().is_some_and(|thread| !thread.is_idle()) {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+
+    fn window() -> Window {
+        Window::new(Region::new(2 * LEN as u64).unwrap())
+    }
+
+    /// Adds a write to a window, and lets it go ahead.
+    fn write(
+        ahead: &mut Ahead,
+        (window, file): (&mut Window, &Arc<dyn Storage>),
+        runs: &[Run],
+        bytes: &[u8],
+        epoch: u64,
+    ) {
+        let mark = window.mark();
+        window.spare(bytes.len() as u64).copy_from_slice(bytes);
+        window.push(runs, bytes.len() as u64, epoch);
+        let config = Config::parse("buffer=4KiB").unwrap();
+        // SAFETY: the tests stop it, or drop it, before they change the window.
+        unsafe { ahead.begin(file, window, mark, LEAST, (&config, &StorageFacts::default())) };
+    }
+
+    #[test]
+    fn long_pieces_are_in_the_file_and_named() {
+        let storage = Arc::new(Counted::new(InMemory::default()));
+        let file: Arc<dyn Storage> = storage.clone();
+        let bytes: Vec<u8> = (0..LEN).map(|i| (i / 1000) as u8).collect();
+        let (mut window, mut ahead) = (window(), Ahead::new(&*sago_mpi::single().unwrap()).unwrap());
+        assert!(ahead.stop().is_empty());
+        write(&mut ahead, (&mut window, &file), &[Run::contiguous(9, 150)], &[7; 150], 0);
+        let long = [Run::contiguous(1 << 30, LEN as u64 / 2), Run::contiguous(0, LEN as u64 / 2)];
+        write(&mut ahead, (&mut window, &file), &long, &bytes, 0);
+        settled(&ahead);
+        assert_eq!(ahead.stop(), vec![Range { start: 150, end: 150 + LEN as u64 }]);
+        assert!(ahead.stop().is_empty());
+        let mut back = vec![0; LEN / 2];
+        storage.read(1 << 30, &mut back).unwrap();
+        assert!(back == bytes[..LEN / 2]);
+        storage.read(0, &mut back).unwrap();
+        assert!(back == bytes[LEN / 2..]);
+        assert_eq!(storage.counts().write_calls, (LEN / STEP_BYTES) as u64);
+    }
+
+    /// Three columns of records after other bytes, and the first of three more.
+    #[test]
+    fn columns_go_ahead_when_they_are_whole() {
+        let storage = Arc::new(Counted::new(InMemory::default()));
+        let file: Arc<dyn Storage> = storage.clone();
+        let (mut window, mut ahead) = (window(), Ahead::new(&*sago_mpi::single().unwrap()).unwrap());
+        write(&mut ahead, (&mut window, &file), &[Run::contiguous(1 << 20, 50)], &[7; 50], 0);
+        let column = |at: u64| [Run::strided(at, 4, 12, 1000).unwrap()];
+        for (number, at) in [0, 4, 8].into_iter().enumerate() {
+            settled(&ahead);
+            assert_eq!(storage.counts().write_calls, 0);
+            write(&mut ahead, (&mut window, &file), &column(at), &[number as u8 + 1; 4000], 0);
+        }
+        write(&mut ahead, (&mut window, &file), &column(1 << 16), &[9; 4000], 0);
+        settled(&ahead);
+        assert_eq!(ahead.stop(), vec![Range { start: 50, end: 12050 }]);
+        let mut back = vec![0; 12000];
+        storage.read(0, &mut back).unwrap();
+        assert!(back.iter().enumerate().all(|(i, byte)| *byte as usize == i % 12 / 4 + 1));
+        assert_eq!(storage.counts().write_calls, 3);
+    }
+
+    /// As many bytes as they span, but one column twice and another not at all.
+    #[test]
+    fn a_group_with_holes_does_not_go_ahead() {
+        let storage = Arc::new(Counted::new(InMemory::default()));
+        let file: Arc<dyn Storage> = storage.clone();
+        let (mut window, mut ahead) = (window(), Ahead::new(&*sago_mpi::single().unwrap()).unwrap());
+        for at in [0, 8, 8] {
+            let column = [Run::strided(at, 4, 12, 1000).unwrap()];
+            write(&mut ahead, (&mut window, &file), &column, &[1; 4000], 0);
+        }
+        settled(&ahead);
+        assert!(ahead.stop().is_empty());
+        assert_eq!(storage.counts().write_calls, 0);
+    }
+
+    #[test]
+    fn nothing_is_written_before_all_ranks_have_called() {
+        let storage = Arc::new(Counted::new(InMemory::default()));
+        let file: Arc<dyn Storage> = storage.clone();
+        threads::run(2, threads::Options::default(), |ranks| {
+            let (mut window, mut ahead) = (window(), Ahead::new(ranks).unwrap());
+            if ranks.rank() == 0 {
+                ahead.enter(2);
+                write(&mut ahead, (&mut window, &file), &[Run::contiguous(0, 1000)], &[1; 1000], 2);
+                let halves = [0, 4].map(|at| [Run::strided(4000 + at, 4, 8, 500).unwrap()]);
+                write(&mut ahead, (&mut window, &file), &halves[0], &[2; 2000], 0);
+                write(&mut ahead, (&mut window, &file), &halves[1], &[2; 2000], 3);
+                std::thread::sleep(LOOK_AGAIN * 2);
+                assert_eq!(storage.counts().write_calls, 0);
+            }
+            ranks.barrier().unwrap();
+            ahead.enter(2);
+            if ranks.rank() == 0 {
+                settled(&ahead);
+                assert_eq!(ahead.stop(), vec![Range { start: 0, end: 5000 }]);
+            }
+            ranks.barrier().unwrap();
+        });
+    }
+
+    const RANKS: usize = 3;
+    const ROWS: u64 = 400;
+    const ROW: u64 = 64;
+
+    /// Rows of a rank between those of the others, of one call after the other in the file.
+    fn rows(rank: usize, call: u64) -> [Run; 1] {
+        let ranks = RANKS as u64;
+        [Run::strided(call * ranks * ROW * ROWS + rank as u64 * ROW, ROW, ranks * ROW, ROWS).unwrap()]
+    }
+
+    fn value(rank: usize, call: u64) -> u8 {
+        (10 * call) as u8 + rank as u8 + 1
+    }
+
+    fn with_board(ranks: &dyn Transport) -> Ahead {
+        let mut ahead = Ahead::new(ranks).unwrap();
+        let config = Config::parse("buffer=4KiB").unwrap();
+        let board = Board::new(ranks, LEAST, (&config, &StorageFacts::default())).unwrap();
+        ahead.set_board(Some(Arc::new(board.unwrap())));
+        ahead
+    }
+
+    /// What the file has of a rank's bytes of a call.
+    fn found(storage: &dyn Storage, rank: usize, call: u64) -> Vec<u8> {
+        let mut found = vec![0; (RANKS as u64 * ROW * ROWS) as usize];
+        storage.read(call * found.len() as u64, &mut found).unwrap();
+        found.chunks(ROW as usize).skip(rank).step_by(RANKS).flatten().copied().collect()
+    }
+
+    #[test]
+    fn rows_of_all_ranks_go_ahead_together() {
+        let storage = Arc::new(Counted::new(InMemory::default()));
+        let file: Arc<dyn Storage> = storage.clone();
+        let calls = 7;
+        threads::run(RANKS, threads::Options::default(), |ranks| {
+            let (mut window, mut ahead, me) = (window(), with_board(ranks), ranks.rank());
+            for call in 0..calls {
+                let epoch = 2 * call + 2;
+                ahead.enter(epoch);
+                // One rank stays out of one call, and HDF5 does its part.
+                if (me, call) != (1, 3) {
+                    let bytes = vec![value(me, call); (ROW * ROWS) as usize];
+                    write(&mut ahead, (&mut window, &file), &rows(me, call), &bytes, epoch);
+                }
+            }
+            ahead.finish(ranks, 2 * calls).unwrap();
+            ranks.barrier().unwrap();
+            // The one that stayed out has nothing of that call in its window.
+            let (all, part) = (ROW * ROWS * calls, ROW * ROWS);
+            let stored: u64 = ahead.stop().iter().map(|range| range.end - range.start).sum();
+            assert_eq!((stored, window.len()), (all - part, if me == 1 { all - part } else { all }));
+            ranks.barrier().unwrap();
+        });
+        for (rank, call) in (0..calls).flat_map(|call| (0..RANKS).map(move |rank| (rank, call))) {
+            let expected = if call == 3 { 0 } else { value(rank, call) };
+            assert!(found(&*storage, rank, call).iter().all(|byte| *byte == expected), "{rank} in {call}");
+        }
+        // In steps of a buffer each, not row by row.
+        assert!(storage.counts().write_calls < ROWS * calls);
+    }
+
+    /// A rank takes its bytes back at any time: what it is told is in the file is there, and its memory is its own again.
+    #[test]
+    fn bytes_that_are_taken_back_are_stored_or_not() {
+        let stored = std::sync::atomic::AtomicUsize::new(0);
+        for seed in 0..60 {
+            let storage = Arc::new(InMemory::default());
+            let file: Arc<dyn Storage> = storage.clone();
+            threads::run(RANKS, threads::Options::default(), |ranks| {
+                let (mut window, mut ahead, me) = (window(), with_board(ranks), ranks.rank());
+                let mut random = sago_core::random::Random::new(seed * 7 + me as u64);
+                let calls = 6;
+                for call in 0..calls {
+                    let epoch = 2 * call + 2;
+                    ahead.enter(epoch);
+                    let bytes = vec![value(me, call); (ROW * ROWS) as usize];
+                    write(&mut ahead, (&mut window, &file), &rows(me, call), &bytes, epoch);
+                    std::thread::sleep(Duration::from_micros(random.below(300)));
+                    if random.below(4) > 0 {
+                        continue;
+                    }
+                    let first = call + 1 - window.count() as u64;
+                    for range in ahead.stop() {
+                        for number in range.start / (ROW * ROWS)..range.end / (ROW * ROWS) {
+                            let call = first + number;
+                            assert!(found(&*file, me, call).iter().all(|byte| *byte == value(me, call)));
+                            stored.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        }
+                    }
+                    let len = window.len();
+                    window.clear();
+                    window.spare(len).fill(0xee);
+                }
+                ahead.finish(ranks, 2 * calls).unwrap();
+                ahead.stop();
+                ranks.barrier().unwrap();
+            });
+            for (rank, call) in (0..6).flat_map(|call| (0..RANKS).map(move |rank| (rank, call))) {
+                let right = |byte: &u8| *byte == 0 || *byte == value(rank, call);
+                assert!(found(&*storage, rank, call).iter().all(right), "seed {seed}: {rank} in {call}");
+            }
+        }
+        assert!(stored.into_inner() > 0, "nothing was ever stored");
+    }
+}

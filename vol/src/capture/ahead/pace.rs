@@ -1,0 +1,156 @@
+//! What the ranks of a node know of each other while bytes go to the file ahead of the commit: how far each has come, whose turn it is
+//! to write, and whether a rank is putting bytes into the file by itself. Counters in common memory; nobody is sent a message.
+
+use sago_mpi::{Error, Shared as Memory, Signal, Transport};
+use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
+use std::time::{Duration, Instant};
+
+/// Who does not get a turn to write in this time goes on without, lest a rank that is gone keeps it for ever.
+const TURN_PATIENCE: Duration = Duration::from_millis(20);
+
+/// For each rank the epoch of its last collective write, whether its thread is writing, and how often it has run out of work; with
+/// the first rank also whose turn it is, whether nothing may go ahead, and whether a rank is putting bytes into the file by itself.
+pub struct Pace {
+    counters: Memory,
+    rank: usize,
+    ranks: usize,
+}
+
+const REACHED: usize = 0;
+const TURN: usize = Signal::BYTES;
+const WRITING: usize = 2 * Signal::BYTES;
+const HELD: usize = 3 * Signal::BYTES;
+const LONE: usize = 4 * Signal::BYTES;
+const IDLE: usize = 5 * Signal::BYTES;
+const BYTES: usize = 6 * Signal::BYTES;
+
+// SAFETY: of the memory only the counters are used, which are atomic; the thread is joined before it is given back.
+unsafe impl Send for Pace {}
+// SAFETY: as above.
+unsafe impl Sync for Pace {}
+
+/// As long as a rank has it, no other puts bytes into the file by itself.
+pub struct Alone(Option<Arc<Pace>>);
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        if let Some(lone) = self.0.as_ref().and_then(|pace| pace.first(LONE)) {
+            lone.set(0);
+        }
+    }
+}
+
+/// As long as a thread has it, who wants to be alone waits for it.
+pub struct Writing<'p>(&'p Signal);
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.0.set(0);
+    }
+}
+
+/// As long as a thread has it, others that want to write wait, for a while.
+pub struct Turn<'p>(&'p Signal);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.set(0);
+    }
+}
+
+impl Pace {
+    /// For ranks on one node. Collective.
+    pub fn new(ranks: &dyn Transport) -> Result<Self, Error> {
+        Ok(Self { counters: ranks.share(BYTES)?, rank: ranks.rank(), ranks: ranks.size() })
+    }
+
+    /// This rank has come to this collective write.
+    pub fn enter(&self, epoch: u64) {
+        self.own(REACHED).into_iter().for_each(|counter| counter.set(epoch as u32));
+    }
+
+    /// Whether all ranks have come as far. Counters differ by far less than they hold.
+    pub fn reached(&self, epoch: u64) -> bool {
+        let mut counters = self.all(REACHED);
+        counters.all(|counter| counter.get().wrapping_sub(epoch as u32) as i32 >= 0)
+    }
+
+    /// Waits until all ranks have come to the collective write of this epoch.
+    pub fn wait(&self, ranks: &dyn Transport, epoch: u64) -> Result<(), Error> {
+        self.watch(ranks, &mut || Ok(self.reached(epoch)))
+    }
+
+    /// This rank's thread has nothing more to do.
+    pub fn rest(&self) {
+        if let Some(idle) = self.own(IDLE) {
+            idle.add(1);
+        }
+    }
+
+    /// Waits until `idle` says that the thread has nothing more to do.
+    pub fn await_rest(&self, ranks: &dyn Transport, idle: impl Fn() -> bool) -> Result<(), Error> {
+        let Some(signal) = self.own(IDLE) else { return Ok(()) };
+        loop {
+            let seen = signal.get();
+            if idle() {
+                return Ok(());
+            }
+            ranks.watch(signal, seen, &mut || Ok(idle()))?;
+        }
+    }
+
+    /// Waits for this rank's turn to write.
+    pub fn take_turn(&self) -> Option<Turn<'_>> {
+        let turn = self.first(TURN)?;
+        let start = Instant::now();
+        while !turn.claim() {
+            let left = TURN_PATIENCE.checked_sub(start.elapsed())?;
+            turn.sleep(1, left);
+        }
+        Some(Turn(turn))
+    }
+
+    /// This rank's thread is about to write, before this commit; `None` if it must not, since a rank has put bytes into the file by
+    /// itself.
+    pub fn begin(&self, commits: u32) -> Option<Writing<'_>> {
+        let (signal, held) = (self.own(WRITING)?, self.first(HELD)?);
+        signal.set(1);
+        let writing = Writing(signal);
+        // Either we see that it is held, or who holds it sees us.
+        fence(Ordering::SeqCst);
+        (held.get() != commits.wrapping_add(1)).then_some(writing)
+    }
+
+    /// Before this rank puts bytes into the file by itself: while it has the result, no other rank does, and until the next
+    /// commit of all no thread writes ahead, since what it has may be older.
+    pub fn alone(self: &Arc<Self>, ranks: &dyn Transport, commits: u32) -> Result<Alone, Error> {
+        self.watch(ranks, &mut || Ok(self.first(LONE).is_none_or(|lone| lone.claim())))?;
+        let alone = Alone(Some(Arc::clone(self)));
+        self.first(HELD).into_iter().for_each(|held| held.set(commits.wrapping_add(1)));
+        fence(Ordering::SeqCst);
+        self.watch(ranks, &mut || Ok(self.all(WRITING).all(|writing| writing.get() == 0)))?;
+        Ok(alone)
+    }
+
+    /// Waits for what does not wake us.
+    fn watch(
+        &self,
+        ranks: &dyn Transport,
+        ready: &mut dyn FnMut() -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        self.own(REACHED).map_or(Ok(()), |mine| ranks.watch(mine, mine.get(), ready))
+    }
+
+    fn own(&self, offset: usize) -> Option<&Signal> {
+        self.counters.signal(self.rank, offset).ok()
+    }
+
+    fn first(&self, offset: usize) -> Option<&Signal> {
+        self.counters.signal(0, offset).ok()
+    }
+
+    fn all(&self, offset: usize) -> impl Iterator<Item = &Signal> {
+        (0..self.ranks).filter_map(move |rank| self.counters.signal(rank, offset).ok())
+    }
+}

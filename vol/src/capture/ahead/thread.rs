@@ -1,0 +1,218 @@
+//! The thread that writes ahead. It calls neither MPI nor HDF5.
+
+use super::pace::{Pace, Turn};
+use super::piece::{Piece, Room, What};
+use sago_exec::contain;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Writers to one file take turns: in the kernel they would burn the cores that the program needs. A turn is over after so many bytes.
+const TURN_BYTES: u64 = 1 << 20;
+
+/// How long the thread waits for a rank that lags before it looks again: at first, and at most. The rank does not wake it, since
+/// that would cost each of its calls.
+const LOOK_AGAIN_FIRST: Duration = Duration::from_micros(100);
+pub const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+pub struct Thread {
+    shared: Arc<Shared>,
+    handle: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    desk: Mutex<Desk>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Desk {
+    todo: VecDeque<Piece>,
+    /// Places in the window, in the order in which they were written.
+    stored: Vec<Range<u64>>,
+    busy: bool,
+    over: bool,
+}
+
+impl Desk {
+    fn is_idle(&self) -> bool {
+        self.todo.is_empty() && !self.busy
+    }
+}
+
+impl Thread {
+    pub fn start(pace: &Arc<Pace>) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let (its, pace) = (Arc::clone(&shared), Arc::clone(pace));
+        let work = move || {
+            give_way();
+            its.work(&pace)
+        };
+        let handle = std::thread::Builder::new().name("sago-ahead".to_owned()).spawn(work)?;
+        Ok(Self { shared, handle: Some(handle) })
+    }
+
+    pub fn give(&self, pieces: impl Iterator<Item = Piece>) {
+        self.shared.lock().todo.extend(pieces);
+        self.shared.changed.notify_all();
+    }
+
+    /// Whether it has nothing to do.
+    pub fn is_idle(&self) -> bool {
+        self.shared.lock().is_idle()
+    }
+
+    /// Takes back what has not been begun, and waits for the rest: the places in the window that are in the file now.
+    pub fn stop(&self) -> Vec<Range<u64>> {
+        let mut desk = self.shared.lock();
+        desk.todo.clear();
+        while desk.busy {
+            desk = self.shared.changed.wait(desk).unwrap_or_else(PoisonError::into_inner);
+            // What it did may have left steps.
+            desk.todo.clear();
+        }
+        std::mem::take(&mut desk.stored)
+    }
+}
+
+/// This thread never takes a core from one that runs: it waits until a core is free, or its share is due. Otherwise each write call
+/// of the program that wakes it would be held up by it. Without effect where the kernel refuses.
+fn give_way() {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: of the calling thread; the kernel copies the parameters.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &parameters) };
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        let mut desk = self.shared.lock();
+        desk.todo.clear();
+        desk.over = true;
+        drop(desk);
+        self.shared.changed.notify_all();
+        if let Some(handle) = self.handle.take() {
+            // What it has not written, the commit writes.
+            let _ = handle.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self, pace: &Pace) {
+        let (mut room, mut nap) = (Room::default(), LOOK_AGAIN_FIRST);
+        let mut desk = self.lock();
+        loop {
+            let Some(front) = desk.todo.front() else {
+                if desk.over {
+                    return;
+                }
+                nap = LOOK_AGAIN_FIRST;
+                desk = self.changed.wait(desk).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            if !front.is_due(pace) {
+                (desk, nap) = self.doze(desk, nap);
+                continue;
+            }
+            nap = LOOK_AGAIN_FIRST;
+            drop(self.write_some(desk, pace, &mut room));
+            // A rank that polls for a message, and yields, would otherwise wait for a whole time slice of ours.
+            std::thread::yield_now();
+            desk = self.lock();
+        }
+    }
+
+    /// Waits for other ranks; how long to do so the next time.
+    fn doze<'d>(&'d self, desk: MutexGuard<'d, Desk>, nap: Duration) -> (MutexGuard<'d, Desk>, Duration) {
+        let longer = (nap * 2).min(LOOK_AGAIN);
+        if let Some(Piece { what: What::Joint(board), epoch, .. }) = desk.todo.front() {
+            let (board, epoch) = (Arc::clone(board), *epoch);
+            drop(desk);
+            let rung = board.doze(nap, || !board.is_decided(epoch));
+            return (self.lock(), if rung { LOOK_AGAIN_FIRST } else { longer });
+        }
+        let (desk, waited) = self.changed.wait_timeout(desk, nap).unwrap_or_else(PoisonError::into_inner);
+        (desk, if waited.timed_out() { longer } else { nap })
+    }
+
+    /// Writes what is due, as much as there is in a turn. What must be laid together first is, while others have theirs.
+    fn write_some<'d>(
+        &'d self,
+        mut desk: MutexGuard<'d, Desk>,
+        pace: &Pace,
+        room: &mut Room,
+    ) -> MutexGuard<'d, Desk> {
+        let (mut turn, mut bytes) = (None, 0);
+        while bytes < TURN_BYTES {
+            if desk.todo.front().is_none_or(|piece| !piece.is_due(pace)) {
+                break;
+            }
+            let Some(piece) = desk.todo.pop_front() else { break };
+            bytes += piece.bytes();
+            desk.busy = true;
+            drop(desk);
+            // SAFETY: `Thread::stop` waits while the thread is busy.
+            let done = contain(|| Ok(unsafe { write(&piece, pace, room, &mut turn) })).unwrap_or(None);
+            // The last to hold the file, or a claim, must not be this thread, whenever it gets to it.
+            drop(piece);
+            desk = self.lock();
+            desk.busy = false;
+            match done {
+                Some(Done { stored, steps }) => {
+                    desk.stored.extend(stored);
+                    steps.into_iter().rev().for_each(|step| desk.todo.push_front(step));
+                }
+                // Not now, or the commit will meet the same failure, and can tell all ranks.
+                None => desk.todo.clear(),
+            }
+            self.changed.notify_all();
+        }
+        drop(turn);
+        if desk.is_idle() {
+            pace.rest();
+        }
+        desk
+    }
+}
+
+/// Writes a piece in a turn.
+///
+/// # Safety
+/// As [`Piece::store`].
+unsafe fn write<'p>(
+    piece: &Piece,
+    pace: &'p Pace,
+    room: &mut Room,
+    turn: &mut Option<Turn<'p>>,
+) -> Option<Done> {
+    if let Some(steps) = piece.open() {
+        return Some(Done { stored: Vec::new(), steps });
+    }
+    let _writing = pace.begin(piece.commits)?;
+    if piece.is_packed() {
+        *turn = None;
+    }
+    // SAFETY: the caller's promise.
+    if !unsafe { piece.pack(room) } {
+        return None;
+    }
+    if turn.is_none() {
+        *turn = pace.take_turn();
+    }
+    // SAFETY: the caller's promise.
+    let stored = unsafe { piece.store(room) }?;
+    Some(Done { stored, steps: Vec::new() })
+}
+
+/// What came of a piece: places in the window that are in the file, and pieces to write in its place.
+struct Done {
+    stored: Vec<Range<u64>>,
+    steps: Vec<Piece>,
+}

@@ -72,6 +72,28 @@ pub unsafe fn spread(
     unsafe { fixed(to, to_stride, from, from_stride, count) };
 }
 
+/// Asks for the memory of blocks before it is needed: the processor foresees even steps inside of a page, but not where rows of a
+/// few blocks begin. Any address will do, it is only a hint.
+pub fn expect(from: *const u8, stride: usize, len: usize, count: usize) {
+    for block in 0..count.min(EXPECTED_BLOCKS_MAX) {
+        for line in (0..len.min(EXPECTED_BYTES_MAX)).step_by(LINE) {
+            let at = from.wrapping_add(block.wrapping_mul(stride).wrapping_add(line));
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor ignores addresses that are not there.
+            unsafe {
+                std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            let _ = at;
+        }
+    }
+}
+
+const LINE: usize = 64;
+/// What is longer the processor foresees.
+const EXPECTED_BYTES_MAX: usize = 256;
+const EXPECTED_BLOCKS_MAX: usize = 64;
+
 unsafe fn blocks<const LEN: usize>(
     to: *mut u8,
     to_stride: usize,
@@ -128,6 +150,11 @@ mod tests {
             }
         }
         scatter(&mut [], 4, 4, &[]);
+    }
+
+    #[test]
+    fn any_memory_may_be_expected() {
+        expect(std::ptr::null(), usize::MAX / 2, usize::MAX, usize::MAX);
     }
 
     #[test]

@@ -285,14 +285,13 @@ impl<'m> Incoming<'m> {
 
     /// Copies elements as they are to the next places in memory.
     fn scatter(&mut self, from: &[u8]) {
-        let (base, mut at) = (self.memory.base, from.as_ptr());
-        self.cursor.take_all(from.len() as u64, |piece| {
+        let base = self.memory.base;
+        each_piece(base, &mut self.cursor, from.len(), |piece, at| {
             let (len, blocks) = (piece.len() as usize, piece.count() as usize);
             // SAFETY: elements of the program's selection; `from` holds as many bytes.
             unsafe {
                 let to = base.add(piece.offset() as usize);
-                copy::spread(to, piece.stride() as usize, at, len, len, blocks);
-                at = at.add(len * blocks);
+                copy::spread(to, piece.stride() as usize, from.as_ptr().add(at), len, len, blocks);
             }
         });
     }
@@ -300,16 +299,33 @@ impl<'m> Incoming<'m> {
 
 /// Copies the next `bytes` of memory as they are.
 fn gather(memory: &Memory, cursor: &mut Cursor<'_>, bytes: usize, into: *mut u8) {
-    let mut out = into;
-    cursor.take_all(bytes as u64, |piece| {
+    each_piece(memory.base, cursor, bytes, |piece, at| {
         let (len, blocks) = (piece.len() as usize, piece.count() as usize);
         // SAFETY: elements of the program's selection; the caller has room for them.
         unsafe {
             let from = memory.base.add(piece.offset() as usize);
-            copy::spread(out, len, from, piece.stride() as usize, len, blocks);
-            out = out.add(len * blocks);
+            copy::spread(into.add(at), len, from, piece.stride() as usize, len, blocks);
         }
     });
+}
+
+/// So many pieces of memory are asked for before they are copied.
+const EXPECTED: usize = 4;
+
+/// Calls `copy` with the pieces of the next `bytes` of memory and their places in the stream, after the memory of some that follow has
+/// been asked for.
+fn each_piece(base: *mut u8, cursor: &mut Cursor<'_>, bytes: usize, mut copy: impl FnMut(Run, usize)) {
+    let (mut expected, mut number, mut at) = ([None; EXPECTED], 0, 0);
+    cursor.take_all(bytes as u64, |piece| {
+        let from = base.wrapping_add(piece.offset() as usize);
+        copy::expect(from, piece.stride() as usize, piece.len() as usize, piece.count() as usize);
+        let due = expected[number % EXPECTED].replace((piece, at));
+        due.into_iter().for_each(|(piece, at)| copy(piece, at));
+        number += 1;
+        at += piece.bytes() as usize;
+    });
+    let rest = (0..EXPECTED).filter_map(|i| expected[(number + i) % EXPECTED]);
+    rest.for_each(|(piece, at)| copy(piece, at));
 }
 
 /// Rows of elements in a piece of memory: offset, stride and number.

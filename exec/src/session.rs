@@ -260,6 +260,11 @@ impl Session {
         self.meet(mine).err().unwrap_or(Error::GivenUp)
     }
 
+    /// This rank will not come to anything that the others do; if they have begun without asking, they hear of it.
+    pub fn abandon(&mut self) -> Result<(), Error> {
+        self.stay_out(true)
+    }
+
     fn timed_planning<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let start = Instant::now();
         let result = work(self);

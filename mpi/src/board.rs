@@ -16,9 +16,11 @@ use std::rc::Rc;
 pub const NOTE_BYTES_MAX: usize = PLACE - HEAD;
 const HEAD: usize = 8;
 const PLACE: usize = 16 << 10;
-/// The first rank's segment starts with the count of arrivals and the number of the last complete step.
+/// The first rank's segment starts with the count of arrivals, the number of the last complete step, and one more than the
+/// number of a rank that has abandoned the others.
 const ARRIVED: usize = 0;
 const STEP: usize = 64;
+const ABANDONED: usize = STEP + Signal::BYTES;
 const NOTES: usize = 128;
 
 pub struct Board {
@@ -106,6 +108,13 @@ impl Board {
         Ok(all)
     }
 
+    /// This rank comes to no step any more: all that wait for it, or will, fail.
+    pub fn abandon(&self) -> Result<(), Error> {
+        let rank = u32::try_from(self.rank).unwrap_or(u32::MAX - 1);
+        self.shared.signal(0, ABANDONED)?.set(rank + 1);
+        Ok(())
+    }
+
     fn step(&self, note: &[u8], read: impl FnOnce(&Notes<'_>) -> Result<(), Error>) -> Result<(), Error> {
         let step = self.step.get().wrapping_add(1);
         self.step.set(step);
@@ -124,7 +133,14 @@ impl Board {
             done.set(step);
             return Ok(());
         }
-        self.wait.until(done, &|value| value == step)
+        // Who sleeps looks from time to time.
+        let abandoned = self.shared.signal(0, ABANDONED)?;
+        self.wait.until(done, &|value| value == step || abandoned.get() != 0)?;
+        match abandoned.get() {
+            // A step that was complete before counts.
+            rank if rank != 0 && done.get() != step => Err(Error::Abandoned { rank: rank as usize - 1 }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -157,4 +173,4 @@ impl Notes<'_> {
 }
 
 /// Signals lie on cache lines of their own.
-const _: () = assert!(STEP - ARRIVED >= 64 && STEP + Signal::BYTES <= NOTES && PLACE.is_multiple_of(8));
+const _: () = assert!(STEP - ARRIVED >= 64 && ABANDONED + Signal::BYTES <= NOTES && PLACE.is_multiple_of(8));

@@ -21,6 +21,8 @@ pub enum Error {
     Mismatch { rank: usize, len: usize, expected: usize },
     /// Another rank of this process ended without reaching the point where we wait for it.
     PeerGone { rank: usize },
+    /// A rank has said that it takes no part any more.
+    Abandoned { rank: usize },
     /// Every rank of this process waits for another one.
     Deadlock,
     /// No memory for a shared segment.
@@ -42,6 +44,7 @@ impl fmt::Display for Error {
                 write!(f, "rank {rank} takes part with {len} bytes where others have {expected}")
             }
             Self::PeerGone { rank } => write!(f, "rank {rank} has ended"),
+            Self::Abandoned { rank } => write!(f, "rank {rank} has failed, and cannot go on with the others"),
             Self::Deadlock => write!(f, "every rank waits for another one"),
             Self::NoMemory { bytes } => write!(f, "no memory for {bytes} bytes"),
         }

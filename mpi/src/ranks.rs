@@ -118,6 +118,12 @@ impl MpiRanks {
         RawComm(self.comm.handle())
     }
 
+    /// This rank cannot go on with the others: who waits for it, now or later, gets an error. Whether they will hear of it,
+    /// which they do only where they have memory in common.
+    pub fn abandon(&self) -> bool {
+        self.board.as_ref().is_some_and(|board| board.abandon().is_ok())
+    }
+
     fn on(
         comm: Comm,
         progress: Option<Progress>,

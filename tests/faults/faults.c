@@ -3,49 +3,11 @@
  *
  * Writes more to BAD_FILE than its storage takes, or than a fault lets through, and tells on every rank what each call
  * said; then whether what was there before is intact, and whether a later file works (without the environment
- * variable that caused the fault). Lines: "RANK CALL ok" or "RANK CALL failed: error stack", at last "RANK end".
+ * variable that caused the fault).
  */
-#include <hdf5.h>
-#include <mpi.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "tell.h"
 
 enum { KEPT = 500, EACH = 1 << 20 };
-
-static int rank, nranks;
-
-static herr_t frame(unsigned n, const H5E_error2_t *error, void *to)
-{
-    char  *stack = to;
-    size_t at    = strlen(stack);
-    (void)n;
-    snprintf(stack + at, 4000 - at, " | %s: %s", error->func_name, error->desc ? error->desc : "");
-    return 0;
-}
-
-static long long tell(const char *call, long long result)
-{
-    char stack[4000] = "";
-    if (result < 0)
-        H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, frame, stack);
-    for (char *c = stack; *c; c++)
-        if (*c == '\n')
-            *c = ' ';
-    printf(result < 0 ? "%d %s failed:%s\n" : "%d %s ok%s\n", rank, call, stack);
-    fflush(stdout);
-    return result;
-}
-
-static hid_t native_list(void)
-{
-    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), native = H5VLregister_connector_by_name("native", H5P_DEFAULT);
-    H5Pset_vol(fapl, native, NULL);
-    H5VLclose(native);
-    return fapl;
-}
 
 static hid_t ints(hid_t file, const char *name, hsize_t count)
 {
@@ -95,26 +57,6 @@ static long long write_share(hid_t d, hsize_t each, hid_t dxpl)
     return code;
 }
 
-static hid_t on_all(void)
-{
-    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_fapl_mpio(fapl, MPI_COMM_WORLD, MPI_INFO_NULL);
-    return fapl;
-}
-
-static int all_there(const char *name, hsize_t count)
-{
-    hid_t file = H5Fopen(name, H5F_ACC_RDONLY, native_list()), d = H5Dopen2(file, "d", H5P_DEFAULT);
-    int  *values = calloc(count, sizeof *values), code = H5Dread(d, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
-    for (hsize_t i = 0; i < count; i++)
-        if (values[i] != (int)i)
-            code = -1;
-    free(values);
-    H5Dclose(d);
-    H5Fclose(file);
-    return code;
-}
-
 static void later(const char *name, hid_t dxpl)
 {
     enum { FEW = 1000 };
@@ -125,14 +67,6 @@ static void later(const char *name, hid_t dxpl)
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         tell("later", all_there(name, (hsize_t)(FEW * nranks)));
-}
-
-static void hangs(int signal)
-{
-    (void)signal;
-    if (write(1, "hangs\n", 6) < 0)
-        _exit(125);
-    _exit(124);
 }
 
 /* A file beside this one that takes place on its disk, for a while. */
@@ -151,14 +85,8 @@ static void ballast(const char *beside, int there)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &nranks);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    signal(SIGALRM, hangs);
-    alarm(60);
-    hid_t dxpl = H5Pcreate(H5P_DATASET_XFER);
-    H5Pset_dxpl_mpio(dxpl, strcmp(argv[3], "collective") == 0 ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
+    start(&argc, &argv, 60);
+    hid_t dxpl = transfer(strcmp(argv[3], "collective") == 0 ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
     if (rank == 0) {
         ballast(argv[1], 1);
         prepare(argv[1]);
@@ -181,9 +109,5 @@ int main(int argc, char **argv)
     /* HDF5 closes the file once more at the end, and waits for ever if it cannot write. */
     if (rank == 0)
         ballast(argv[1], 0);
-    MPI_Barrier(MPI_COMM_WORLD);
-    alarm(0);
-    printf("%d end\n", rank);
-    MPI_Finalize();
-    return 0;
+    return end();
 }

@@ -41,13 +41,13 @@ fn commit_with_panic(t: &dyn Transport, storage: &Arc<dyn Storage>, case: u64) -
     let name = provoke::PLACES.get(place as usize).copied();
     let (stored, before) = (name.is_none(), session.stats().requests);
     if t.rank() == victim {
-        provoke::panic_at(name);
+        provoke::panic_at(name, 1);
         if stored {
             session.turn_to(broken);
         }
     }
     let result = step(&mut session, t, direction, 1);
-    provoke::panic_at(None);
+    provoke::panic_at(None, 0);
     session.turn_to(Arc::clone(storage));
     let reached = match name {
         Some("copy") => exchange != "direct",

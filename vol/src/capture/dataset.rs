@@ -10,6 +10,8 @@ pub struct Dataset {
     pub file: Arc<CapturedFile>,
     /// By which HDF5 tells it from others of the file.
     pub token: [u8; 16],
+    /// Its metadata are read by all ranks together.
+    pub together: bool,
     facts: RefCell<Result<Facts, Reason>>,
     links: Cell<Links>,
 }
@@ -29,11 +31,16 @@ unsafe impl Send for Dataset {}
 unsafe impl Sync for Dataset {}
 
 impl Dataset {
-    pub fn new(file: Arc<CapturedFile>, token: [u8; 16], facts: Result<Facts, Reason>) -> Self {
-        Self { file, token, facts: RefCell::new(facts), links: Cell::new(Links::Some) }
+    pub fn new(
+        file: Arc<CapturedFile>,
+        token: [u8; 16],
+        together: bool,
+        facts: Result<Facts, Reason>,
+    ) -> Self {
+        Self { file, token, together, facts: RefCell::new(facts), links: Cell::new(Links::Some) }
     }
 
-    /// What to write by, or why it is left to HDF5. The same on all ranks.
+    /// What to write by, or why it is left to HDF5. The same on all ranks, but for those that could not find out.
     pub fn facts(&self) -> Result<Ref<'_, Facts>, Reason> {
         if let Some(reason) = self.file.refusal() {
             return Err(reason);
@@ -45,9 +52,9 @@ impl Dataset {
             .map_err(|facts| facts.as_ref().err().copied().unwrap_or(Reason::Unknown))
     }
 
-    /// Why it is left to HDF5, if it is.
-    pub fn refusal(&self) -> Option<Reason> {
-        self.facts.borrow().as_ref().err().copied()
+    /// This rank could not find out what the others know of it.
+    pub fn is_unseen(&self) -> bool {
+        matches!(*self.facts.borrow(), Err(Reason::Unseen))
     }
 
     pub fn links(&self) -> Links {

@@ -32,14 +32,25 @@ pub enum Place {
 }
 
 impl Facts {
+    /// `together`: its metadata are read by all ranks together. Then nothing is asked that is not in memory.
+    ///
     /// # Safety
     /// `object` is an open dataset of the native connector `below`.
-    pub unsafe fn look_up(below: &Below, object: *mut c_void, dxpl: hid_t) -> Result<Self, Reason> {
+    pub unsafe fn look_up(
+        below: &Below,
+        object: *mut c_void,
+        dxpl: hid_t,
+        together: bool,
+    ) -> Result<Self, Reason> {
         let dataset = Native { below, object, dxpl };
         // SAFETY: promised by the caller; holds for all that follow.
         unsafe {
             let dcpl = dataset.creation_list()?;
             let chunk = layout(below.library, &dcpl)?;
+            // A rank that wrote its part by itself would look chunks up, for which HDF5 then needs all ranks.
+            if chunk.is_some() && together {
+                return Err(Reason::CollectiveMetadata);
+            }
             if dataset.status()? != H5D_space_status_t_H5D_SPACE_STATUS_ALLOCATED {
                 return Err(Reason::NotAllocated);
             }

@@ -44,6 +44,8 @@ pub struct CapturedFile {
     /// How many times the file is open.
     handles: Cell<usize>,
     atomic: Cell<bool>,
+    /// The ranks have lost each other, and who closed the file has been told.
+    given_up: Cell<bool>,
     datasets: RefCell<BTreeMap<[u8; 16], Weak<Dataset>>>,
     progress: Option<Arc<Watched>>,
     /// There if a report is asked for, until it is made.
@@ -137,6 +139,7 @@ impl CapturedFile {
             name,
             handles: Cell::new(0),
             atomic: Cell::new(false),
+            given_up: Cell::new(false),
             datasets: RefCell::default(),
             progress,
             record: RefCell::new(record),
@@ -367,6 +370,24 @@ impl CapturedFile {
         self.checked(&mut *self.work()?, EVERYBODY, |work| work.crew.ranks.barrier())
     }
 
+    /// This rank cannot tell what the others do next with the file. They fail when they wait for it, where they can hear of it, and
+    /// so does this rank. `writing`: it is in a collective write.
+    pub fn abandon(&self, writing: bool, why: &str) -> Error {
+        let mut why = why.to_owned();
+        if let Ok(mut work) = self.work() {
+            why = format!("rank {}: {why}", work.crew.ranks.rank());
+            if writing {
+                work.enter();
+            }
+            if work.broken.is_none() && work.crew.ranks.abandon() {
+                work.broken = Some(why.clone());
+                // Who has begun without asking hears of it in this way, then in the other.
+                let _ = work.crew.together.as_mut().map_or(Ok(()), |session| session.abandon());
+            }
+        }
+        Error::Message(format!("{}: {why}", self.name))
+    }
+
     /// Whether anything of these may wait on this rank.
     pub fn meets(&self, runs: &[Run]) -> bool {
         self.work().is_ok_and(|mut work| work.crew.window.meets(runs))
@@ -502,6 +523,9 @@ impl CapturedFile {
     /// Before the file is closed. What cannot be written is given up, so that a second attempt can close the file.
     /// `last`: it is closed for good.
     pub fn before_close(&self, last: bool) -> Result<(), Error> {
+        if self.given_up.get() {
+            return Ok(());
+        }
         let result = self.settle();
         if result.is_ok() && last {
             self.report();
@@ -510,6 +534,7 @@ impl CapturedFile {
             if self.work()?.broken.is_some() {
                 // The others are gone; what this rank has is saved if it can be.
                 drop(self.settle_alone());
+                self.given_up.set(true);
             }
             self.work()?.give_up();
         }

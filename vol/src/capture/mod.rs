@@ -39,6 +39,7 @@ use crate::below::{Below, Role, Wrapper};
 use crate::state::State;
 use dataset::Links;
 use facts::Facts;
+use sago_exec::contain;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, error};
 use std::ffi::{CStr, c_int, c_void};
@@ -121,13 +122,10 @@ pub unsafe fn dataset_opened(wrapper: *mut c_void, dxpl: hid_t, origin: Origin) 
     if !State::of(below.library).captures() || !below.is_native() {
         return;
     }
-    let look = AssertUnwindSafe(|| {
-        error::quietly(below.library, || {
-            // SAFETY: the object in a dataset's wrapper is a dataset.
-            unsafe { dataset_state(&below, object, dxpl, origin) }
-        })
-    });
-    let role = match catch_unwind(look).unwrap_or(Err(Reason::Unknown)) {
+    // SAFETY: the object in a dataset's wrapper is a dataset.
+    let state = AssertUnwindSafe(|| unsafe { dataset_state(&below, object, dxpl, origin) });
+    let state = error::quietly(below.library, || catch_unwind(state));
+    let role = match state.unwrap_or(Err(Reason::Unknown)) {
         Ok(dataset) => Role::Dataset(dataset),
         Err(reason) => Role::Passed(reason),
     };
@@ -143,37 +141,114 @@ unsafe fn dataset_state(
 ) -> Result<Arc<Dataset>, Reason> {
     let created = matches!(origin, Origin::Created(_));
     // SAFETY: the caller's promise.
-    let identity = unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) }.ok_or(Reason::Unknown)?;
+    let identity =
+        look(|| unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) }.ok_or(Reason::Unknown));
+    let identity = identity.unwrap_or(Err(Reason::Unknown))?;
     let file = State::of(below.library).file(identity.file).ok_or(Reason::OtherFile)?;
     if file.is_recorded() {
-        // SAFETY: the caller's promise.
-        let name = unsafe { name_of(below, object, origin, file.collective_metadata) };
-        file.recorded(|record| record.name_dataset(identity.token, name));
+        // Without its name the report is poorer, and nothing else.
+        let _ = contain(|| {
+            // SAFETY: the caller's promise.
+            let name = unsafe { name_of(below, object, origin, file.collective_metadata) };
+            file.recorded(|record| record.name_dataset(identity.token, name));
+            Ok(())
+        });
     }
     if let Some(known) = file.known_dataset(&identity.token)
         && !created
     {
         return Ok(known);
     }
-    // SAFETY: the caller's promise.
-    let facts = unsafe { Facts::look_up(below, object, dxpl) };
-    // A rank that wrote its part by itself would look chunks up, for which HDF5 then needs all ranks.
     let together = file.collective_metadata || origin.collective_metadata(below.library);
-    let facts = facts.and_then(|facts| {
-        if facts.is_chunked() && together { Err(Reason::CollectiveMetadata) } else { Ok(facts) }
+    // SAFETY: the caller's promise.
+    let found = unsafe { look_up("look-up", below, object, dxpl, together) };
+    let facts = found.unwrap_or_else(|why| {
+        if created {
+            // The others may meet now, or not; after the dataset was merely opened, all is still open.
+            let _ = file.abandon(false, &unseen(&why));
+        }
+        Err(Reason::Unseen)
     });
     if created && facts.as_ref().is_ok_and(Facts::is_chunked) {
-        // HDF5 lets a rank go while another still writes fill values into chunks.
-        file.meet().map_err(|_| Reason::Unknown)?;
+        // HDF5 lets a rank go while another still writes fill values into chunks. If the ranks have lost each other, later calls
+        // say so.
+        let _ = file.meet();
     }
+    // SAFETY: the caller's promise.
+    unsafe { awaken(&file, &facts, below, object, dxpl) };
+    let dataset = Arc::new(Dataset::new(Arc::clone(&file), identity.token, together, facts));
+    file.remember(identity.token, &dataset);
+    Ok(dataset)
+}
+
+/// Looks twice if it must: a panic, or an error of HDF5's, need not happen on all ranks, and the others go by what they have
+/// found. What HDF5 refuses twice is taken for a fact of the dataset, the same on all; after a second panic, nobody knows.
+fn look<T>(look: impl Fn() -> Result<T, Reason>) -> Result<Result<T, Reason>, sago_exec::Error> {
+    match contain(|| Ok(look())) {
+        Err(_) | Ok(Err(Reason::Unknown)) => contain(|| Ok(look())),
+        found => found,
+    }
+}
+
+/// # Safety
+/// As for [`Facts::look_up`].
+unsafe fn look_up(
+    place: &'static str,
+    below: &Below,
+    object: *mut c_void,
+    dxpl: hid_t,
+    together: bool,
+) -> Result<Result<Facts, Reason>, sago_exec::Error> {
+    look(|| {
+        provoke::point(place);
+        // SAFETY: the caller's promise.
+        unsafe { Facts::look_up(below, object, dxpl, together) }
+    })
+}
+
+/// Before a dataset is written or read: what this rank could not find out before, without the others; or why it cannot.
+///
+/// # Safety
+/// As for [`find_links`].
+unsafe fn look_again(dataset: &Dataset, below: &Below, object: *mut c_void) -> Option<String> {
+    if !dataset.is_unseen() {
+        return None;
+    }
+    let dxpl = State::of(below.library).default_transfer_list();
+    error::quietly(below.library, || {
+        // SAFETY: the caller's promise.
+        match unsafe { look_up("look-up", below, object, dxpl, dataset.together) } {
+            Ok(facts) => {
+                // SAFETY: as above.
+                unsafe { awaken(&dataset.file, &facts, below, object, dxpl) };
+                dataset.set_facts(facts);
+                None
+            }
+            Err(why) => Some(unseen(&why)),
+        }
+    })
+}
+
+fn unseen(why: &sago_exec::Error) -> String {
+    format!("{}: {why}", Reason::Unseen)
+}
+
+/// Sees to it, before the first dataset is captured, that HDF5 can close files by itself.
+///
+/// # Safety
+/// As for [`Facts::awaken`].
+unsafe fn awaken(
+    file: &CapturedFile,
+    facts: &Result<Facts, Reason>,
+    below: &Below,
+    object: *mut c_void,
+    dxpl: hid_t,
+) {
     if file.writable && facts.is_ok() && State::of(below.library).first_capture() {
         // A rank that cannot does no worse than without us, and must not differ from the others.
         // SAFETY: the caller's promise.
-        let _ = unsafe { Facts::awaken(below, object, dxpl) };
+        let _ = look(|| unsafe { Facts::awaken(below, object, dxpl) });
     }
-    let dataset = Arc::new(Dataset::new(Arc::clone(&file), identity.token, facts));
-    file.remember(identity.token, &dataset);
-    Ok(dataset)
 }
 
 /// After the extent of a dataset has changed. Collective.
@@ -187,10 +262,8 @@ pub unsafe fn extent_changed(
     dxpl: hid_t,
 ) -> Result<(), Error> {
     // SAFETY: the caller's promise.
-    let facts = error::quietly(below.library, || unsafe { Facts::look_up(below, object, dxpl) });
-    if dataset.refusal() != Some(Reason::CollectiveMetadata) {
-        dataset.set_facts(facts);
-    }
+    let look = || unsafe { look_up("extent", below, object, dxpl, dataset.together) };
+    dataset.set_facts(error::quietly(below.library, look).unwrap_or(Err(Reason::Unseen)));
     // As after a creation: others may still write fill values.
     dataset.file.meet()
 }
@@ -233,8 +306,9 @@ unsafe fn find_links(dataset: &Dataset, below: &Below, object: *mut c_void) {
         return;
     }
     // SAFETY: the caller's promise.
-    let ask = || unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) };
-    let none = error::quietly(below.library, ask).is_none_or(|identity| identity.links == 0);
+    let ask = || unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) }.ok_or(Reason::Unknown);
+    let found = error::quietly(below.library, || look(ask));
+    let none = !matches!(found, Ok(Ok(identity)) if identity.links > 0);
     dataset.set_links(if none { Links::None } else { Links::Some });
 }
 

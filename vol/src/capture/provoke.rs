@@ -2,7 +2,7 @@
 //!
 //! `SAGO_FAULT="rank=1 write=3 errno=5"` lets the third write call of rank 1 fail, `short=2` makes every second one
 //! short, `full=65536` fills the device after so many bytes, `panic=PLACE` lets the rank panic when it comes to a place that
-//! has this name. Without `rank` it concerns all.
+//! has this name, `times=2` when it does so for the first and for the second time. Without `rank` it concerns all.
 
 #[cfg(not(feature = "provoke"))]
 pub use never::{point, storage};
@@ -30,7 +30,7 @@ mod on_demand {
     use std::sync::Arc;
 
     /// In this crate.
-    const OWN_PLACES: [&str; 3] = ["prepare", "convert", "declare"];
+    const OWN_PLACES: [&str; 5] = ["prepare", "convert", "declare", "look-up", "extent"];
 
     pub fn storage(file: PosixFile, rank: usize) -> Arc<dyn Storage> {
         let text = std::env::var("SAGO_FAULT").unwrap_or_default();
@@ -43,7 +43,8 @@ mod on_demand {
             return Arc::new(file);
         }
         let mut places = PLACES.iter().chain(&OWN_PLACES).copied();
-        panic_at(word("panic").and_then(|place| places.find(|known| *known == place)));
+        let place = word("panic").and_then(|place| places.find(|known| *known == place));
+        panic_at(place, number("times").unwrap_or(1));
         let errno = number("errno").unwrap_or(5) as i32;
         let faults = [
             number("write").map(|call| Fault::FailCall { op: Op::Write, call, errno }),

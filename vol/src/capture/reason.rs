@@ -41,6 +41,7 @@ reasons! {
     NoSpace = "the data space is null",
     Unlinked = "the dataset was removed while open",
     Unknown = "HDF5 did not tell enough of the dataset",
+    Unseen = "this rank could not look at the dataset",
     MemoryType = "the datatype in memory needs HDF5's own conversion",
     Transform = "a data transform",
     Selection = "the selection is one that only HDF5 can judge",

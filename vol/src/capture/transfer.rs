@@ -83,6 +83,9 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     };
     let facts = match facts {
         Ok(facts) => facts,
+        Err(Reason::Unseen) if collective || targets.file.mode == Mode::Window => {
+            return Err(targets.lost(collective, true));
+        }
         Err(reason) => {
             // Of such a dataset nothing ever waits; and what waits of others must keep its order.
             let never = [Reason::NotPlain, Reason::Compact, Reason::External, Reason::Filter];
@@ -169,6 +172,7 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     };
     let facts = match targets.facts() {
         Ok(facts) => facts,
+        Err(Reason::Unseen) if collective => return Err(targets.lost(collective, false)),
         Err(reason) => {
             targets.settle_before(collective, CapturedFile::show)?;
             // SAFETY: the caller's promise.
@@ -247,6 +251,8 @@ struct Targets {
     datasets: Vec<Arc<Dataset>>,
     /// Others are among them.
     mixed: bool,
+    /// Why this rank does not know what the others know of one of them.
+    unseen: Option<String>,
 }
 
 impl Targets {
@@ -255,7 +261,7 @@ impl Targets {
     /// # Safety
     /// The call's wrappers are live.
     unsafe fn of(call: &Call<'_>, counts: bool) -> Option<Self> {
-        let mut datasets = Vec::with_capacity(call.wrappers.len());
+        let (mut datasets, mut unseen) = (Vec::with_capacity(call.wrappers.len()), None);
         for wrapper in call.wrappers {
             // SAFETY: the caller's promise.
             let reason = match unsafe { Wrapper::role(*wrapper) } {
@@ -264,6 +270,7 @@ impl Targets {
                     unsafe {
                         let (object, below) = Wrapper::parts(*wrapper);
                         super::find_links(&dataset, &below, object);
+                        unseen = unseen.or(super::look_again(&dataset, &below, object));
                     }
                     datasets.push(dataset);
                     continue;
@@ -282,10 +289,16 @@ impl Targets {
         let twice =
             |(i, one): (usize, &Arc<Dataset>)| datasets[..i].iter().any(|other| Arc::ptr_eq(one, other));
         let mixed = !same || datasets.len() < call.wrappers.len() || datasets.iter().enumerate().any(twice);
-        Some(Self { file, datasets, mixed })
+        Some(Self { file, datasets, mixed, unseen })
     }
 
-    /// What to go by, or why the call is left to HDF5. The same on all ranks.
+    /// A call of which this rank cannot tell how the others treat it, so that nothing is right but an error.
+    fn lost(&self, collective: bool, writing: bool) -> Error {
+        let why = self.unseen.as_deref().unwrap_or(Reason::Unseen.text());
+        if collective { self.file.abandon(writing, why) } else { Error::Message(why.to_owned()) }
+    }
+
+    /// What to go by, or why the call is left to HDF5. The same on all ranks, but for those that could not find out.
     fn facts(&self) -> Result<Vec<Ref<'_, Facts>>, Reason> {
         if self.mixed {
             return Err(Reason::Mixed);

@@ -31,6 +31,19 @@ const FAULTS: [(&str, &str); 4] = [
 /// Where a rank panics by itself, so that all fail; and where HDF5 does its part instead.
 const PANICS: [&str; 7] = ["engine", "declare", "duties", "compare", "outline", "plan", "schedule"];
 const SURVIVED: [&str; 2] = ["prepare", "convert"];
+/// How ranks come to a dataset, where one of them panics while it looks it up, and how many panics do no harm: a rank looks twice,
+/// and again when it uses the dataset, unless the others may have waited for it before.
+const WAYS: [(&str, &str, u64); 5] = [
+    ("created", "look-up", 1),
+    ("created-chunked", "look-up", 1),
+    ("opened", "look-up", 2),
+    ("opened-chunked", "look-up", 2),
+    ("extended", "extent", ALWAYS),
+];
+/// The ordinary window, one that is smaller than the dataset, and no waiting.
+const WINDOWS: [&str; 3] = ["mode=window", "mode=window window=256KiB", "mode=immediate"];
+/// Panics without end.
+const ALWAYS: u64 = 1000;
 
 impl Suite for Faults {
     fn name(&self) -> &'static str {
@@ -45,10 +58,14 @@ impl Suite for Faults {
         let plugins = context.scratch.join("provoke/lib");
         stage::install(&stage::build(&["provoke"])?, &plugins)?;
         for hdf5 in context.world.hdf5.iter().filter(|h| context.full || h.release() >= (2, 0)) {
-            let program = mpi::program(hdf5, &context.scratch, &place::root().join("tests/faults/faults.c"))?;
-            let bench = Bench { context, hdf5, program, provoking: plugins.clone() };
+            let program = |name: &str| {
+                mpi::program(hdf5, &context.scratch, &place::root().join("tests/faults").join(name))
+            };
+            let (program, lookup) = (program("faults.c")?, program("lookup.c")?);
+            let bench = Bench { context, hdf5, program, lookup, provoking: plugins.clone() };
             bench.full_disk(log)?;
             bench.injected(log);
+            bench.lookups(log);
         }
         Ok(())
     }
@@ -58,6 +75,7 @@ struct Bench<'a> {
     context: &'a Context,
     hdf5: &'a Hdf5,
     program: PathBuf,
+    lookup: PathBuf,
     provoking: PathBuf,
 }
 
@@ -125,11 +143,42 @@ impl Bench<'_> {
         }
     }
 
-    fn provoke(&self, file: &Path, mode: &str, transfer: &str, fault: &str) -> Result<Seen> {
+    /// A panic on one rank while it looks a dataset up: if it can do so the next time, nobody notices; if it never can, all
+    /// hear of it.
+    fn lookups(&self, log: &mut Log) {
+        let on = On::hdf5(self.hdf5);
+        let file = self.context.scratch.join("lookup.h5");
+        for mode in WINDOWS {
+            for (way, place, harmless) in WAYS {
+                for times in [1, 2, ALWAYS] {
+                    let fault = format!("rank=1 panic={place} times={times}");
+                    let seen = self.look_up(&file, mode, way, &fault);
+                    let result = seen.and_then(|seen| {
+                        if times <= harmless { seen.whole() } else { seen.told_everywhere(place) }
+                    });
+                    log.case(&on, format!("a dataset {way}, {fault}, {mode}"), result);
+                }
+            }
+        }
+    }
+
+    fn look_up(&self, file: &Path, mode: &str, way: &str, fault: &str) -> Result<Seen> {
+        let connector = self.provoking(mode)?;
+        let run = mpi::mpiexec(self.hdf5.mpi, RANKS).arg(&self.lookup).arg(file).arg(way);
+        let run = run.arg(VARIABLE).arg(fault).limit(LIMIT);
+        let seen = Seen::of(connector.apply(run), file)?;
+        connector.assert_active(RANKS)?;
+        Ok(seen)
+    }
+
+    fn provoking(&self, options: &str) -> Result<Connector> {
         let report = self.context.scratch.join("provoke.report");
+        Ok(Connector::new(&self.provoking, &report)?.options(options))
+    }
+
+    fn provoke(&self, file: &Path, mode: &str, transfer: &str, fault: &str) -> Result<Seen> {
         // A write that fails once, ahead of the commit, is made good by the commit.
-        let words = format!("{mode} background=off");
-        let connector = Connector::new(&self.provoking, &report)?.options(&words);
+        let connector = self.provoking(&format!("{mode} background=off"))?;
         let seen = self.seen(file, transfer, &connector, Some(fault))?;
         connector.assert_active(RANKS)?;
         Ok(seen)
@@ -143,12 +192,7 @@ impl Bench<'_> {
             None => through.apply(run),
             Some(fault) => through.apply(run).env(VARIABLE, fault),
         };
-        let done = run.run()?;
-        let _ = fs::remove_file(file);
-        let lines: Vec<String> = done.stdout.lines().map(str::to_owned).collect();
-        let ended = lines.iter().filter(|l| l.ends_with(" end")).count();
-        ensure!(done.success() && ended == RANKS, "{}", done.explain());
-        Ok(Seen { lines })
+        Seen::of(run, file)
     }
 }
 
@@ -158,6 +202,16 @@ struct Seen {
 }
 
 impl Seen {
+    /// What they tell while `run` uses this file. All must come to their end.
+    fn of(run: Run, file: &Path) -> Result<Self> {
+        let done = run.run()?;
+        let _ = fs::remove_file(file);
+        let lines: Vec<String> = done.stdout.lines().map(str::to_owned).collect();
+        let ended = lines.iter().filter(|l| l.ends_with(" end")).count();
+        ensure!(done.success() && ended == RANKS, "{}", done.explain());
+        Ok(Self { lines })
+    }
+
     fn text(&self) -> String {
         self.lines.join("\n")
     }
@@ -180,6 +234,16 @@ impl Seen {
     fn whole(&self) -> Result<()> {
         ensure!(!self.lines.iter().any(|l| l.contains(" failed:")), "{}", self.text());
         ensure!(self.lines.iter().any(|l| l == "0 whole ok"), "{}", self.text());
+        Ok(())
+    }
+
+    /// Every rank has a call that failed, and one of them says where the panic was.
+    fn told_everywhere(&self, place: &str) -> Result<()> {
+        for rank in 0..RANKS {
+            let failed = |l: &&String| l.starts_with(&format!("{rank} ")) && l.contains(" failed:");
+            ensure!(self.lines.iter().any(|l| failed(&l)), "no call failed on rank {rank}\n{}", self.text());
+        }
+        ensure!(self.text().contains(&format!("provoked at {place}")), "no reason:\n{}", self.text());
         Ok(())
     }
 

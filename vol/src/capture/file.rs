@@ -381,6 +381,7 @@ impl CapturedFile {
             }
             if work.broken.is_none() && work.crew.ranks.abandon() {
                 work.broken = Some(why.clone());
+                work.crew.ahead.iter().for_each(|ahead| ahead.leave(work.epoch));
                 // Who has begun without asking hears of it in this way, then in the other.
                 let _ = work.crew.together.as_mut().map_or(Ok(()), |session| session.abandon());
             }

@@ -43,6 +43,9 @@ const STEP_BYTES: usize = 128 << 10;
 /// The thread is woken when so much has come together, or as much as a buffer: waking it costs as much as a small write call.
 const HAND_OVER_BYTES: u64 = 256 << 10;
 
+/// More collective writes than will follow on any rank, and half of what counters hold.
+const NEVER: u64 = 1 << 30;
+
 /// After so many commits in which nothing could be written together, it is no longer tried.
 const USELESS_MAX: u32 = 3;
 
@@ -121,6 +124,13 @@ impl Ahead {
 
     fn decide(&self, epoch: u64) {
         self.board.iter().for_each(|board| board.decide(epoch));
+    }
+
+    /// This rank comes to nothing any more after this collective write: nobody's thread waits for it.
+    pub fn leave(&self, epoch: u64) {
+        self.pace.enter(epoch + NEVER);
+        self.decide(epoch + NEVER);
+        self.board.iter().for_each(|board| board.ring_all());
     }
 
     /// Waits until all ranks have come to the collective write of this epoch.

@@ -83,10 +83,19 @@ impl Packing {
         Ok(Ok(()))
     }
 
+    /// Where parts of the stream belong in a window.
+    pub fn blocks(&self, window: u32) -> impl Iterator<Item = Blocks> {
+        self.own.blocks(&self.declared, window)
+    }
+
+    /// Room enough for any window.
+    pub fn make_room(&self, room: &mut Vec<u8>) {
+        make_room(&self.own, room);
+    }
+
     /// Which parts of the stream are in a window.
     pub fn sources(&self, window: u32) -> impl Iterator<Item = Range<u64>> {
-        let blocks = self.own.blocks(&self.declared, window);
-        blocks.map(|blocks| blocks.source..blocks.source + blocks.bytes())
+        self.blocks(window).map(|blocks| blocks.source..blocks.source + blocks.bytes())
     }
 }
 

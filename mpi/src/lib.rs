@@ -38,7 +38,7 @@ pub use info::RawInfo;
 pub use library::{Mpi, State};
 pub use mail::{Lanes, Mail};
 pub use memory::Shared;
-pub use peek::peek;
+pub use peek::{Gathering, peek};
 pub use ranks::{MpiRanks, Newcomers, Options};
 pub use signal::Signal;
 pub use threads::single;

@@ -14,7 +14,7 @@ use sago_core::declare::{Declaration, Direction};
 use sago_core::extent::Run;
 use sago_core::plan::StorageFacts;
 use sago_exec::Packing;
-use sago_mpi::{Error, Shared as Memory, Signal, Transport, peek};
+use sago_mpi::{Error, Gathering, Shared as Memory, Signal, Transport, peek};
 use sago_storage::Storage;
 use std::ops::Range;
 use std::slice::from_ref;
@@ -57,6 +57,9 @@ const fn word(epoch: u64, state: u64) -> u64 {
 const fn at(slot: usize, number: usize) -> usize {
     HEAD + (slot * SLOT_WORDS + number) * WORD
 }
+
+/// Shorter blocks cost more by themselves than another copy of them does.
+const GATHERED_BYTES_MIN: u64 = 256;
 
 /// Between two looks at whether a claimed post is free again.
 const CLAIM_NAP: Duration = Duration::from_micros(50);
@@ -330,6 +333,34 @@ impl Group {
 
     /// Reads the bytes of a part of it, and lays them together; whether it could.
     pub fn pack(&self, window: u32, room: &mut Room) -> bool {
+        let short = self.packing.blocks(window).any(|blocks| blocks.len < GATHERED_BYTES_MIN);
+        if short { self.read_and_pack(window, room) } else { self.gather(window, &mut room.packed) }
+    }
+
+    /// Each block where it belongs.
+    fn gather(&self, window: u32, packed: &mut Vec<u8>) -> bool {
+        self.packing.make_room(packed);
+        let mut gatherings: Vec<Gathering> = self.sources.iter().map(|_| Gathering::default()).collect();
+        for blocks in self.packing.blocks(window) {
+            let after = self.sources.partition_point(|source| source.stream <= blocks.source);
+            let Some(rank) = after.checked_sub(1) else { return false };
+            let source = &self.sources[rank];
+            for number in 0..blocks.count {
+                let from = source.address + (blocks.source - source.stream) + number * blocks.len;
+                let to = (blocks.buffer + number * blocks.stride) as usize;
+                let part = to..to + blocks.len as usize;
+                let place = from..from + blocks.len;
+                if gatherings[rank].add(source.process, place, part, packed).is_err() {
+                    return false;
+                }
+            }
+        }
+        let mut rest = gatherings.iter_mut().zip(&self.sources);
+        rest.all(|(gathering, source)| gathering.read(source.process, packed).is_ok())
+    }
+
+    /// All that follows each other at once, then block by block.
+    fn read_and_pack(&self, window: u32, room: &mut Room) -> bool {
         let mut parts: Vec<Range<u64>> = self.packing.sources(window).collect();
         parts.sort_unstable_by_key(|part| part.start);
         let bytes = parts.iter().map(|part| part.end - part.start).sum::<u64>() as usize;

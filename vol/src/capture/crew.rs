@@ -75,13 +75,13 @@ impl Crew {
         }
         if let Some(ahead) = self.ahead.as_mut().filter(|_| changed) {
             ahead.stop();
-            ahead.set_board(None);
+            ahead.set_board(None, 0);
             self.joined = false;
         }
         if self.window.capacity() != window_bytes {
             self.window = Window::new(Region::new(window_bytes)?);
         }
-        if let Some(ahead) = &self.ahead {
+        if let Some(ahead) = &mut self.ahead {
             ahead.restart();
         }
         self.window.clear();
@@ -89,13 +89,13 @@ impl Crew {
     }
 
     /// Lets ranks tell each other what they write, so that what is long pieces of the file only together can go ahead of the commit.
-    /// Collective, and only when nothing waits on any rank.
-    pub fn join(&mut self, least: u64) {
+    /// Collective, and only when nothing waits on any rank, after the collective write of this epoch.
+    pub fn join(&mut self, least: u64, epoch: u64) {
         let Some(ahead) = self.ahead.as_mut().filter(|_| !std::mem::replace(&mut self.joined, true)) else {
             return;
         };
         // Without it the ranks exchange such pieces in the commit.
         let board = Board::new(&self.ranks, least, (&self.config, &self.facts));
-        ahead.set_board(board.ok().flatten().map(Arc::new));
+        ahead.set_board(board.ok().flatten().map(Arc::new), epoch);
     }
 }

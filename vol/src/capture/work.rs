@@ -195,7 +195,7 @@ impl Work {
     /// A collective write begins.
     pub fn enter(&mut self) {
         self.epoch += 2;
-        if let Some(ahead) = &self.crew.ahead {
+        if let Some(ahead) = &mut self.crew.ahead {
             ahead.enter(self.epoch);
         }
     }
@@ -297,7 +297,7 @@ impl Work {
         let open = config.exchange == Exchange::Auto && config.background != Background::Off;
         let exchanged = together.as_ref().is_some_and(Session::exchanges);
         if open && exchanged && !self.overlapped && ranks.size() > 1 {
-            self.crew.join(self.long_bytes());
+            self.crew.join(self.long_bytes(), self.epoch);
         }
     }
 

@@ -14,7 +14,7 @@ use sago_core::declare::{Declaration, Direction};
 use sago_core::extent::Run;
 use sago_core::plan::StorageFacts;
 use sago_exec::Packing;
-use sago_mpi::{Error, Gathering, Shared as Memory, Signal, Transport, peek};
+use sago_mpi::{Error, Gathering, Shared as Memory, Transport, peek};
 use sago_storage::Storage;
 use std::ops::Range;
 use std::slice::from_ref;
@@ -27,19 +27,27 @@ const SLOTS: usize = 1024;
 /// How many runs a rank has in a call at most: more take longer to lay together than the commit does.
 const RUNS_MAX: usize = 16384;
 
-/// In a rank's memory: the last call that it is done with, a bell on which its thread sleeps when it waits for others, its process,
-/// and a word and its address, by which others find out whether they can read it; then the slots.
-const DECIDED: usize = 0;
-const BELL: usize = 8;
+/// In a rank's memory: whether a rank has gone, how many bytes there are to write since its thread was woken, its process, and a word
+/// and its address, by which others find out whether they can read it; then the slots.
+const GONE: usize = 0;
+const BYTES: usize = 8;
 const PROCESS: usize = 16;
 const PROBE: usize = 24;
 const PROBE_ADDRESS: usize = 32;
 const HEAD: usize = 64;
 
-/// A slot: epoch and state, then where the bytes are and how many, then where the runs are and how many.
-const SLOT_WORDS: usize = 5;
+/// A slot of a rank: epoch and state, then where its bytes are and how many, then where their runs are and how many. If it is for this
+/// rank to write the bytes of all: how many ranks are done with the call, and the epoch when all are.
+const SLOT_WORDS: usize = 8;
+const STATE: usize = 0;
+const POST: [usize; 4] = [1, 2, 3, 4];
+const DONE: usize = 5;
+const ALL_DONE: usize = 6;
 const RUN_WORDS: usize = 4;
 const WORD: usize = size_of::<u64>();
+
+/// A thread is woken when so much has come together: waking it costs as much as a small write call.
+const WAKE_BYTES: u64 = 256 << 10;
 
 /// States of a slot; the epoch stands above these bits.
 const POSTED: u64 = 1;
@@ -126,52 +134,55 @@ impl Board {
         self.memory.counter(rank, PROCESS).map_or(0, |word| word.load(Ordering::Relaxed)) as u32
     }
 
-    /// Forgets all posts of this rank: before a file whose calls are counted anew.
+    /// Forgets what is on this rank's part of it: before a file whose calls are counted anew.
     pub fn reset(&self) {
-        self.decide(0);
-        let states = (0..SLOTS).filter_map(|slot| self.memory.counter(self.rank, at(slot, 0)).ok());
-        states.for_each(|state| state.store(0, Ordering::SeqCst));
+        let words = (0..SLOTS).flat_map(|slot| [STATE, DONE, ALL_DONE].map(|number| at(slot, number)));
+        let words = words.chain([BYTES]).filter_map(|offset| self.memory.counter(self.rank, offset).ok());
+        words.for_each(|word| word.store(0, Ordering::SeqCst));
     }
 
-    /// What all ranks have in a call in which each has as much as this one.
-    pub fn all_bytes(&self, post: &Post) -> u64 {
-        (post.place.end - post.place.start) * self.ranks as u64
+    /// The rank that writes the bytes of a call.
+    fn leader(&self, epoch: u64) -> usize {
+        (epoch / 2) as usize % self.ranks
     }
 
     /// Whether it is for this rank to write the bytes of a call.
     pub fn leads(&self, epoch: u64) -> bool {
-        (epoch / 2) % self.ranks as u64 == self.rank as u64
+        self.leader(epoch) == self.rank
     }
 
-    /// This rank is done with all calls up to this one: it has posted its part, or will not.
-    pub fn decide(&self, epoch: u64) {
-        self.decided(self.rank).into_iter().for_each(|decided| decided.set(epoch as u32));
-    }
-
-    /// Whether all ranks are.
-    pub fn is_decided(&self, epoch: u64) -> bool {
-        let mut all = (0..self.ranks).filter_map(|rank| self.decided(rank));
-        all.all(|decided| decided.get().wrapping_sub(epoch as u32) as i32 >= 0)
-    }
-
-    /// Wakes the threads of all ranks that wait for others.
-    pub fn ring_all(&self) {
-        (0..self.ranks).filter_map(|rank| self.bell(rank)).for_each(ring);
-    }
-
-    /// The same of this rank's thread.
-    pub fn ring(&self) {
-        self.bell(self.rank).into_iter().for_each(ring);
-    }
-
-    /// Sleeps while `still` holds, until somebody rings; whether somebody did.
-    pub fn doze(&self, at_most: Duration, still: impl FnOnce() -> bool) -> bool {
-        let Some(bell) = self.bell(self.rank) else { return false };
-        let seen = bell.get();
-        if still() {
-            bell.sleep(seen, at_most);
+    /// This rank is done with a call: it has posted its part of so many bytes, or will not. Each once, one after the other. The rank
+    /// whose thread is to be woken, if there is one. If ranks are further apart than there are slots, a call may count as done too
+    /// early: then a post is missing, and the commit does it.
+    pub fn done(&self, epoch: u64, bytes: u64) -> Option<usize> {
+        let leader = self.leader(epoch);
+        let ranks = self.slot(leader, epoch, DONE)?.fetch_add(1, Ordering::SeqCst) + 1;
+        if ranks < self.ranks as u64 {
+            return None;
         }
-        bell.get() != seen
+        self.slot(leader, epoch, DONE)?.store(0, Ordering::SeqCst);
+        self.slot(leader, epoch, ALL_DONE)?.fetch_max(epoch, Ordering::SeqCst);
+        let bytes = bytes * self.ranks as u64;
+        let waiting = self.memory.counter(leader, BYTES).ok()?;
+        let enough = waiting.fetch_add(bytes, Ordering::SeqCst) + bytes >= WAKE_BYTES;
+        if enough {
+            waiting.store(0, Ordering::SeqCst);
+        }
+        enough.then_some(leader)
+    }
+
+    /// Whether all ranks are done with a call that this one writes, or will never be.
+    pub fn all_done(&self, epoch: u64) -> bool {
+        let done =
+            self.slot(self.rank, epoch, ALL_DONE).is_none_or(|done| done.load(Ordering::SeqCst) >= epoch);
+        done || self.memory.counter(0, GONE).is_ok_and(|gone| gone.load(Ordering::SeqCst) > 0)
+    }
+
+    /// This rank will be done with nothing any more.
+    pub fn leave(&self) {
+        if let Ok(gone) = self.memory.counter(0, GONE) {
+            gone.store(1, Ordering::SeqCst);
+        }
     }
 
     /// Tells where this rank's `bytes` of a call are, which begin at `place` of its window, and where in the file they belong. `None`
@@ -182,7 +193,7 @@ impl Board {
         (place, bytes): (u64, &[u8]),
         runs: impl Iterator<Item = Run>,
     ) -> Option<Post> {
-        let state = self.slot(self.rank, epoch, 0)?;
+        let state = self.slot(self.rank, epoch, STATE)?;
         if matches!(state.load(Ordering::SeqCst) & STATE_MASK, POSTED | CLAIMED) {
             return None;
         }
@@ -193,8 +204,8 @@ impl Board {
         }
         let (from, list) = (bytes.as_ptr().expose_provenance(), runs.as_ptr().expose_provenance());
         let told = [from as u64, bytes.len() as u64, list as u64, runs.len() as u64];
-        for (number, value) in told.into_iter().enumerate() {
-            self.slot(self.rank, epoch, number + 1)?.store(value, Ordering::Relaxed);
+        for (number, value) in POST.into_iter().zip(told) {
+            self.slot(self.rank, epoch, number)?.store(value, Ordering::Relaxed);
         }
         state.store(word(epoch, POSTED), Ordering::SeqCst);
         Some(Post { epoch, place: place..place + bytes.len() as u64, runs })
@@ -204,7 +215,7 @@ impl Board {
     pub fn withdraw(&self, posts: &mut Vec<Post>) -> Vec<Range<u64>> {
         let mut stored = Vec::new();
         for Post { epoch, place, runs } in posts.drain(..) {
-            let Some(state) = self.slot(self.rank, epoch, 0) else { continue };
+            let Some(state) = self.slot(self.rank, epoch, STATE) else { continue };
             let (posted, withdrawn) = (word(epoch, POSTED), word(epoch, WITHDRAWN));
             let take = || state.compare_exchange(posted, withdrawn, Ordering::SeqCst, Ordering::SeqCst);
             let mut found = take();
@@ -221,14 +232,6 @@ impl Board {
         stored
     }
 
-    fn decided(&self, rank: usize) -> Option<&Signal> {
-        self.memory.signal(rank, DECIDED).ok()
-    }
-
-    fn bell(&self, rank: usize) -> Option<&Signal> {
-        self.memory.signal(rank, BELL).ok()
-    }
-
     fn slot(&self, rank: usize, epoch: u64, number: usize) -> Option<&AtomicU64> {
         self.memory.counter(rank, at((epoch / 2) as usize % SLOTS, number)).ok()
     }
@@ -236,7 +239,8 @@ impl Board {
     /// A rank's post: its runs, and where its bytes are. It is claimed.
     fn read(&self, rank: usize, epoch: u64) -> Option<(Vec<Run>, Source)> {
         let told = |number: usize| Some(self.slot(rank, epoch, number)?.load(Ordering::Relaxed));
-        let (address, bytes, list, count) = (told(1)?, told(2)?, told(3)?, told(4)? as usize);
+        let [address, bytes, list, count] = POST.map(told);
+        let (address, bytes, list, count) = (address?, bytes?, list?, count? as usize);
         let process = self.process(rank);
         let mut runs = vec![0; count.min(RUNS_MAX) * RUN_WORDS * WORD];
         peek(process, from_ref(&(list..list + runs.len() as u64)), &mut runs).ok()?;
@@ -248,10 +252,6 @@ impl Board {
         let whole = runs.iter().map(|run| run.bytes()).sum::<u64>() == bytes;
         whole.then_some((runs, Source { stream: 0, process, address }))
     }
-}
-
-fn ring(bell: &Signal) {
-    bell.add(1);
 }
 
 /// All ranks' posts of a call, claimed. When it goes, they are stored or have failed.
@@ -267,7 +267,7 @@ impl Claim {
     fn of(board: &Arc<Board>, epoch: u64) -> Option<Self> {
         let mut claim = Self { board: Arc::clone(board), epoch, ranks: 0, stored: AtomicBool::new(false) };
         while claim.ranks < board.ranks {
-            let state = board.slot(claim.ranks, epoch, 0)?;
+            let state = board.slot(claim.ranks, epoch, STATE)?;
             let (posted, claimed) = (word(epoch, POSTED), word(epoch, CLAIMED));
             state.compare_exchange(posted, claimed, Ordering::SeqCst, Ordering::SeqCst).ok()?;
             claim.ranks += 1;
@@ -279,7 +279,7 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         let state = if *self.stored.get_mut() { STORED } else { FAILED };
-        let slots = (0..self.ranks).filter_map(|rank| self.board.slot(rank, self.epoch, 0));
+        let slots = (0..self.ranks).filter_map(|rank| self.board.slot(rank, self.epoch, STATE));
         slots.for_each(|slot| slot.store(word(self.epoch, state), Ordering::SeqCst));
     }
 }

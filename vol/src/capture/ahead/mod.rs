@@ -58,8 +58,9 @@ pub struct Ahead {
     board: Option<Arc<Board>>,
     /// In so many commits before it was of no use.
     useless: u32,
-    /// Calls of which this rank has told the others.
+    /// Calls of which this rank has told the others, and the last one that it is done with.
     posts: Vec<Post>,
+    done: u64,
     /// What the thread does not know of yet.
     ready: Vec<Piece>,
     ready_bytes: u64,
@@ -87,22 +88,24 @@ impl Ahead {
             board: None,
             useless: 0,
             posts: Vec::new(),
+            done: 0,
             ready: Vec::new(),
             ready_bytes: 0,
             commits: 0,
         })
     }
 
-    /// From now on ranks tell each other on this board what they write, or no longer do. Nothing is under way.
-    pub fn set_board(&mut self, board: Option<Arc<Board>>) {
-        (self.board, self.useless) = (board, 0);
+    /// From now on ranks tell each other on this board what they write, or no longer do. Nothing is under way, and all are done with this
+    /// collective write.
+    pub fn set_board(&mut self, board: Option<Arc<Board>>, epoch: u64) {
+        (self.board, self.useless, self.done) = (board, 0, epoch);
     }
 
     /// After a commit: whether what ranks told each other was of use. If not several times, they no longer do. The same on all ranks.
     pub fn judge(&mut self, useful: bool) {
         self.useless = if useful { 0 } else { self.useless + 1 };
         if self.useless >= USELESS_MAX {
-            self.set_board(None);
+            self.set_board(None, 0);
         }
     }
 
@@ -111,26 +114,33 @@ impl Ahead {
     }
 
     /// Calls are counted anew: for another file. Nothing is under way on any rank.
-    pub fn restart(&self) {
+    pub fn restart(&mut self) {
+        self.done = 0;
         self.pace.enter(0);
         self.board.iter().for_each(|board| board.reset());
     }
 
     /// This rank has come to this collective write, and is done with those before.
-    pub fn enter(&self, epoch: u64) {
+    pub fn enter(&mut self, epoch: u64) {
         self.pace.enter(epoch);
-        self.decide(epoch.saturating_sub(2));
+        self.done(epoch.saturating_sub(2), 0);
     }
 
-    fn decide(&self, epoch: u64) {
-        self.board.iter().for_each(|board| board.decide(epoch));
+    /// This rank is done with all collective writes up to this one, in the last of which it has posted so many bytes.
+    fn done(&mut self, epoch: u64, bytes: u64) {
+        let Some(board) = &self.board else { return };
+        while self.done < epoch {
+            self.done += 2;
+            let bytes = if self.done == epoch { bytes } else { 0 };
+            board.done(self.done, bytes).into_iter().for_each(|leader| self.pace.ring(leader));
+        }
     }
 
     /// This rank comes to nothing any more after this collective write: nobody's thread waits for it.
     pub fn leave(&self, epoch: u64) {
         self.pace.enter(epoch + NEVER);
-        self.decide(epoch + NEVER);
-        self.board.iter().for_each(|board| board.ring_all());
+        self.board.iter().for_each(|board| board.leave());
+        self.pace.ring_all();
     }
 
     /// Waits until all ranks have come to the collective write of this epoch.
@@ -146,10 +156,12 @@ impl Ahead {
 
     /// All ranks come to a commit after this collective write: waits until the thread has written what needs all of them.
     pub fn finish(&mut self, ranks: &dyn Transport, epoch: u64) -> Result<(), Error> {
-        let Some(board) = &self.board else { return Ok(()) };
-        board.decide(epoch);
-        board.ring_all();
+        if self.board.is_none() {
+            return Ok(());
+        }
+        self.done(epoch, 0);
         self.hand_over();
+        self.pace.ring_all();
         let Some(thread) = &self.thread else { return Ok(()) };
         self.pace.await_rest(ranks, || thread.is_idle())
     }
@@ -205,13 +217,14 @@ impl Ahead {
         let bytes = &window.bytes()[mark.place() as usize..];
         let runs = window.writes_since(mark).flat_map(|(_, write)| write.runs.iter().copied());
         let Some(post) = board.post(epoch, (mark.place(), bytes), runs) else { return };
-        board.decide(epoch);
+        self.posts.push(post);
+        let bytes = bytes.len() as u64;
         if board.leads(epoch) {
-            self.ready_bytes += board.all_bytes(&post);
             let (storage, what) = (Arc::clone(storage), What::Joint(Arc::clone(board)));
             self.ready.push(Piece { storage, what, epoch, commits: self.commits });
+            self.give();
         }
-        self.posts.push(post);
+        self.done(epoch, bytes);
     }
 
     /// Adds a write to the group that it lies among or beside, or to a new one; the group, if it is whole, and whether it lies among
@@ -233,10 +246,16 @@ impl Ahead {
         (None, among)
     }
 
+    /// Lets the thread write what is ready.
     fn hand_over(&mut self) {
-        if self.ready.is_empty() {
-            return;
+        if !self.ready.is_empty() {
+            self.give();
+            self.pace.ring_own();
         }
+    }
+
+    /// Gives the thread what is ready, and does not wake it.
+    fn give(&mut self) {
         if self.thread.is_none() {
             // Without it the commit does all.
             self.thread = Thread::start(&self.pace).ok();
@@ -246,7 +265,6 @@ impl Ahead {
         if let Some(thread) = &self.thread {
             thread.give(pieces);
         }
-        self.board.iter().for_each(|board| board.ring());
     }
 
     /// Takes back what has not been begun, and waits for the rest: the places in the window that are in the file now.
@@ -470,7 +488,7 @@ mod tests {
         let mut ahead = Ahead::new(ranks).unwrap();
         let config = Config::parse("buffer=4KiB").unwrap();
         let board = Board::new(ranks, LEAST, (&config, &StorageFacts::default())).unwrap();
-        ahead.set_board(Some(Arc::new(board.unwrap())));
+        ahead.set_board(Some(Arc::new(board.unwrap())), 0);
         ahead
     }
 

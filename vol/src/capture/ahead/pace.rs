@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// Who does not get a turn to write in this time goes on without, lest a rank that is gone keeps it for ever.
 const TURN_PATIENCE: Duration = Duration::from_millis(20);
 
-/// For each rank the epoch of its last collective write, whether its thread is writing, and how often it has run out of work; with
-/// the first rank also whose turn it is, whether nothing may go ahead, and whether a rank is putting bytes into the file by itself.
+/// For each rank the epoch of its last collective write, whether its thread is writing, how often that has run out of work, and a bell
+/// to wake it; with the first rank also whose turn it is, whether nothing may go ahead, and whether a rank is putting bytes into the file by itself.
 pub struct Pace {
     counters: Memory,
     rank: usize,
@@ -23,7 +23,8 @@ const WRITING: usize = 2 * Signal::BYTES;
 const HELD: usize = 3 * Signal::BYTES;
 const LONE: usize = 4 * Signal::BYTES;
 const IDLE: usize = 5 * Signal::BYTES;
-const BYTES: usize = 6 * Signal::BYTES;
+const BELL: usize = 6 * Signal::BYTES;
+const BYTES: usize = 7 * Signal::BYTES;
 
 // SAFETY: of the memory only the counters are used, which are atomic; the thread is joined before it is given back.
 unsafe impl Send for Pace {}
@@ -79,6 +80,33 @@ impl Pace {
     /// Waits until all ranks have come to the collective write of this epoch.
     pub fn wait(&self, ranks: &dyn Transport, epoch: u64) -> Result<(), Error> {
         self.watch(ranks, &mut || Ok(self.reached(epoch)))
+    }
+
+    /// Wakes a rank's thread.
+    pub fn ring(&self, rank: usize) {
+        if let Ok(bell) = self.counters.signal(rank, BELL) {
+            bell.add(1);
+        }
+    }
+
+    /// Wakes the threads of all ranks.
+    pub fn ring_all(&self) {
+        (0..self.ranks).for_each(|rank| self.ring(rank));
+    }
+
+    /// Wakes this rank's thread.
+    pub fn ring_own(&self) {
+        self.ring(self.rank);
+    }
+
+    /// How often this rank's thread has been woken.
+    pub fn rung(&self) -> u32 {
+        self.own(BELL).map_or(0, Signal::get)
+    }
+
+    /// Sleeps unless somebody has rung since, and until somebody does.
+    pub fn sleep(&self, rung: u32, at_most: Duration) {
+        self.own(BELL).into_iter().for_each(|bell| bell.sleep(rung, at_most));
     }
 
     /// This rank's thread has nothing more to do.

@@ -63,7 +63,7 @@ impl Piece {
     /// Whether all ranks have come so far that it may be written.
     pub fn is_due(&self, pace: &Pace) -> bool {
         match &self.what {
-            What::Joint(board) => board.is_decided(self.epoch),
+            What::Joint(board) => board.all_done(self.epoch),
             _ => pace.reached(self.epoch),
         }
     }

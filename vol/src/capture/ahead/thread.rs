@@ -16,9 +16,12 @@ const TURN_BYTES: u64 = 1 << 20;
 /// that would cost each of its calls.
 const LOOK_AGAIN_FIRST: Duration = Duration::from_micros(100);
 pub const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// With nothing to do it waits to be woken.
+const LONG: Duration = Duration::from_secs(3600);
 
 pub struct Thread {
     shared: Arc<Shared>,
+    pace: Arc<Pace>,
     handle: Option<JoinHandle<()>>,
 }
 
@@ -47,17 +50,18 @@ impl Thread {
     pub fn start(pace: &Arc<Pace>) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let (its, pace) = (Arc::clone(&shared), Arc::clone(pace));
+        let watched = Arc::clone(&pace);
         let work = move || {
             give_way();
-            its.work(&pace)
+            its.work(&watched)
         };
         let handle = std::thread::Builder::new().name("sago-ahead".to_owned()).spawn(work)?;
-        Ok(Self { shared, handle: Some(handle) })
+        Ok(Self { shared, pace, handle: Some(handle) })
     }
 
-    pub fn give(&self, pieces: impl Iterator<Item = Piece>) {
+    /// Gives it more to do. It does not know before it is woken.
+    pub fn give(&self, pieces: impl IntoIterator<Item = Piece>) {
         self.shared.lock().todo.extend(pieces);
-        self.shared.changed.notify_all();
     }
 
     /// Whether it has nothing to do.
@@ -92,7 +96,7 @@ impl Drop for Thread {
         desk.todo.clear();
         desk.over = true;
         drop(desk);
-        self.shared.changed.notify_all();
+        self.pace.ring_own();
         if let Some(handle) = self.handle.take() {
             // What it has not written, the commit writes.
             let _ = handle.join();
@@ -107,39 +111,31 @@ impl Shared {
 
     fn work(&self, pace: &Pace) {
         let (mut room, mut nap) = (Room::default(), LOOK_AGAIN_FIRST);
-        let mut desk = self.lock();
         loop {
-            let Some(front) = desk.todo.front() else {
-                if desk.over {
-                    return;
+            let rung = pace.rung();
+            let desk = self.lock();
+            match desk.todo.front() {
+                None if desk.over => return,
+                None => {
+                    drop(desk);
+                    nap = LOOK_AGAIN_FIRST;
+                    pace.sleep(rung, LONG);
                 }
-                nap = LOOK_AGAIN_FIRST;
-                desk = self.changed.wait(desk).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            };
-            if !front.is_due(pace) {
-                (desk, nap) = self.doze(desk, nap);
-                continue;
+                Some(front) if !front.is_due(pace) => {
+                    // Who is the last to come to what all ranks write rings.
+                    let rings = matches!(front.what, What::Joint(_));
+                    drop(desk);
+                    pace.sleep(rung, if rings { LOOK_AGAIN } else { nap });
+                    nap = (nap * 2).min(LOOK_AGAIN);
+                }
+                Some(_) => {
+                    nap = LOOK_AGAIN_FIRST;
+                    drop(self.write_some(desk, pace, &mut room));
+                    // A rank that polls for a message, and yields, would otherwise wait for a whole time slice of ours.
+                    std::thread::yield_now();
+                }
             }
-            nap = LOOK_AGAIN_FIRST;
-            drop(self.write_some(desk, pace, &mut room));
-            // A rank that polls for a message, and yields, would otherwise wait for a whole time slice of ours.
-            std::thread::yield_now();
-            desk = self.lock();
         }
-    }
-
-    /// Waits for other ranks; how long to do so the next time.
-    fn doze<'d>(&'d self, desk: MutexGuard<'d, Desk>, nap: Duration) -> (MutexGuard<'d, Desk>, Duration) {
-        let longer = (nap * 2).min(LOOK_AGAIN);
-        if let Some(Piece { what: What::Joint(board), epoch, .. }) = desk.todo.front() {
-            let (board, epoch) = (Arc::clone(board), *epoch);
-            drop(desk);
-            let rung = board.doze(nap, || !board.is_decided(epoch));
-            return (self.lock(), if rung { LOOK_AGAIN_FIRST } else { longer });
-        }
-        let (desk, waited) = self.changed.wait_timeout(desk, nap).unwrap_or_else(PoisonError::into_inner);
-        (desk, if waited.timed_out() { longer } else { nap })
     }
 
     /// Writes what is due, as much as there is in a turn. What must be laid together first is, while others have theirs.

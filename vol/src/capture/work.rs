@@ -129,6 +129,11 @@ fn unstored<'w>(writes: &[Waiting<'w>], mut stored: &[Range<u64>]) -> (Vec<Waiti
     (left, except)
 }
 
+/// Whether no byte was declared twice.
+fn is_once(declared: &Declared) -> bool {
+    declared.bytes() == declared.stream_bytes()
+}
+
 fn lend<'w>(writes: &[Waiting<'w>]) -> Lent<'w> {
     Lent::new(writes.iter().map(|write| write.bytes))
 }
@@ -291,8 +296,12 @@ impl Work {
         finished
     }
 
-    /// After a commit: if ranks had to exchange bytes in it, the next ones may do without. Collective.
+    /// After a commit that went well: if ranks had to exchange bytes in it, the next ones may do without; not if what has gone ahead is
+    /// written again for the sake of its order. Collective.
     pub fn join(&mut self) {
+        if self.overlapped {
+            self.crew.ahead.iter_mut().for_each(|ahead| ahead.set_board(None, 0));
+        }
         let Crew { config, together, ranks, .. } = &self.crew;
         let open = config.exchange == Exchange::Auto && config.background != Background::Off;
         let exchanged = together.as_ref().is_some_and(Session::exchanges);
@@ -350,18 +359,23 @@ impl Work {
         let stored = self.crew.ahead.as_mut().map_or(Vec::new(), Ahead::stop);
         self.crew.ahead.iter_mut().for_each(Ahead::next);
         self.session(EVERYBODY)?;
-        let rest = self.rest(declared.as_ref().ok(), &stored, lent)?;
-        self.crew.ahead.iter_mut().for_each(|ahead| ahead.judge(rest != Rest::All));
-        let Self { crew: Crew { ranks, together, window, compared, .. }, epoch, committed, .. } = self;
-        let Some(session) = together else { return Err(sago_exec::Error::Garbled) };
+        let Crew { ranks, compared, .. } = &mut self.crew;
         let order = match &declared {
             Ok(declared) => overlap::epochs(ranks, all, declared, compared),
             Err(_) => overlap::epochs(ranks, all, &nothing(), &mut None),
         };
+        if let Err(lost @ sago_exec::Error::Ranks(_)) = order {
+            return Err(lost);
+        }
+        let able = declared.as_ref().ok().filter(|_| order.is_ok());
+        let rest = self.rest(able, &stored, lent)?;
+        let useful = matches!(rest, Rest::Some | Rest::Nothing);
+        self.crew.ahead.iter_mut().for_each(|ahead| ahead.judge(useful));
+        let Self { crew: Crew { together, window, compared, .. }, epoch, committed, .. } = self;
+        let Some(session) = together else { return Err(sago_exec::Error::Garbled) };
         // What all ranks must know alike, also if this one fails.
         let independent = *epoch == std::mem::replace(committed, *epoch);
         let (declared, order) = match (declared, order) {
-            (_, Err(lost @ sago_exec::Error::Ranks(_))) => return Err(lost),
             (Err(error), _) | (_, Err(error)) => {
                 *compared = None;
                 return Err(session.decline(&error.to_string()));
@@ -403,7 +417,8 @@ impl Work {
         }
     }
 
-    /// What is left for a commit after `stored` has gone ahead. Collective where the windows lie in common memory.
+    /// What is left for a commit after `stored` has gone ahead; nothing is `declared` by a rank that has failed. Collective where ranks
+    /// write together ahead of commits.
     fn rest(
         &self,
         declared: Option<&Declared>,
@@ -418,7 +433,7 @@ impl Work {
         let ahead = stored.iter().map(|range| range.end - range.start).sum::<u64>();
         let left = window.len() + lent - ahead;
         // Threads of several ranks may have written what this one wrote twice, in any order.
-        let twice = declared.is_some_and(|declared| declared.bytes() != declared.stream_bytes());
+        let twice = declared.is_some_and(|declared| !is_once(declared));
         let mut votes = [left.max(u64::from(declared.is_none())), ahead, u64::from(twice)];
         ranks.allreduce(Reduce::Max, &mut votes)?;
         Ok(match votes {
@@ -467,6 +482,8 @@ impl Work {
         let mut writes = some(window);
         writes.extend(lent.iter().map(|&(runs, bytes)| Waiting { runs, bytes, epoch: *epoch }));
         let declared = contain(|| Ok(declare(writes.iter())))?;
+        // What was written twice may have gone ahead in any order.
+        let stored = if is_once(&declared) { stored } else { Vec::new() };
         let memory = Lent::new(writes.iter().map(|write| write.bytes)).except(stored);
         session.commit(declared, &memory)?;
         Ok(alone_here)

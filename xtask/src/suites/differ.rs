@@ -46,7 +46,7 @@ pub(super) const MODES: [&str; 7] = [
     "mode=window",
     "mode=window window=4KiB buffer=1KiB stripe=512B exchange=aggregate",
     "mode=window buffer=64B exchange=direct",
-    "mode=window buffer=64B",
+    "mode=window window=8MiB buffer=64B",
     "mode=immediate buffer=512B stripe=256B exchange=aggregate",
 ];
 

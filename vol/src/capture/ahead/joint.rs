@@ -24,8 +24,11 @@ use std::time::Duration;
 
 /// How many calls a rank has posts of at most.
 const SLOTS: usize = 1024;
-/// How many runs a rank has in a call at most: more take longer to lay together than the commit does.
+/// How many runs a rank has in a call at most, if they take no more memory than its bytes, or are few; and how many blocks all ranks
+/// have: with more, the commit is the better way.
 const RUNS_MAX: usize = 16384;
+const RUNS_FEW: usize = 16;
+const BLOCKS_MAX: u64 = 1 << 18;
 
 /// In a rank's memory: whether a rank has gone, how many bytes there are to write since its thread was woken, its process, and a word
 /// and its address, by which others find out whether they can read it; then the slots.
@@ -37,7 +40,7 @@ const PROBE_ADDRESS: usize = 32;
 const HEAD: usize = 64;
 
 /// A slot of a rank: epoch and state, then where its bytes are and how many, then where their runs are and how many. If it is for this
-/// rank to write the bytes of all: how many ranks are done with the call, and the epoch when all are.
+/// rank to write the bytes of all: how many times a rank was done with a call here, and the last epoch that all are done with.
 const SLOT_WORDS: usize = 8;
 const STATE: usize = 0;
 const POST: [usize; 4] = [1, 2, 3, 4];
@@ -151,16 +154,15 @@ impl Board {
         self.leader(epoch) == self.rank
     }
 
-    /// This rank is done with a call: it has posted its part of so many bytes, or will not. Each once, one after the other. The rank
-    /// whose thread is to be woken, if there is one. If ranks are further apart than there are slots, a call may count as done too
+    /// This rank is done with a call: it has posted its part of so many bytes, or will not. Each once, one after the other. If it is the
+    /// last one, the rank that writes it, and whether there is enough to wake its thread. If ranks are further apart than there are slots, a call may count as done too
     /// early: then a post is missing, and the commit does it.
-    pub fn done(&self, epoch: u64, bytes: u64) -> Option<usize> {
+    pub fn done(&self, epoch: u64, bytes: u64) -> Option<(usize, bool)> {
         let leader = self.leader(epoch);
-        let ranks = self.slot(leader, epoch, DONE)?.fetch_add(1, Ordering::SeqCst) + 1;
-        if ranks < self.ranks as u64 {
+        let times = self.slot(leader, epoch, DONE)?.fetch_add(1, Ordering::SeqCst) + 1;
+        if !times.is_multiple_of(self.ranks as u64) {
             return None;
         }
-        self.slot(leader, epoch, DONE)?.store(0, Ordering::SeqCst);
         self.slot(leader, epoch, ALL_DONE)?.fetch_max(epoch, Ordering::SeqCst);
         let bytes = bytes * self.ranks as u64;
         let waiting = self.memory.counter(leader, BYTES).ok()?;
@@ -168,7 +170,7 @@ impl Board {
         if enough {
             waiting.store(0, Ordering::SeqCst);
         }
-        enough.then_some(leader)
+        Some((leader, enough))
     }
 
     /// Whether all ranks are done with a call that this one writes, or will never be.
@@ -198,8 +200,9 @@ impl Board {
             return None;
         }
         let runs = runs.map(|run| [run.offset(), run.len(), run.stride(), run.count()]);
-        let runs: Vec<_> = runs.take(RUNS_MAX + 1).collect();
-        if runs.len() > RUNS_MAX {
+        let most = (bytes.len() / size_of::<[u64; RUN_WORDS]>()).clamp(RUNS_FEW, RUNS_MAX);
+        let runs: Vec<_> = runs.take(most + 1).collect();
+        if runs.len() > most {
             return None;
         }
         let (from, list) = (bytes.as_ptr().expose_provenance(), runs.as_ptr().expose_provenance());
@@ -211,25 +214,31 @@ impl Board {
         Some(Post { epoch, place: place..place + bytes.len() as u64, runs })
     }
 
-    /// Takes this rank's posts back, and waits while they are claimed: the places in the window that are in the file.
-    pub fn withdraw(&self, posts: &mut Vec<Post>) -> Vec<Range<u64>> {
-        let mut stored = Vec::new();
-        for Post { epoch, place, runs } in posts.drain(..) {
-            let Some(state) = self.slot(self.rank, epoch, STATE) else { continue };
-            let (posted, withdrawn) = (word(epoch, POSTED), word(epoch, WITHDRAWN));
-            let take = || state.compare_exchange(posted, withdrawn, Ordering::SeqCst, Ordering::SeqCst);
-            let mut found = take();
-            while found == Err(word(epoch, CLAIMED)) {
-                std::thread::sleep(CLAIM_NAP);
-                found = take();
-            }
-            // Nobody reads them any more.
-            drop(runs);
-            if found == Err(word(epoch, STORED)) {
-                stored.push(place);
-            }
+    /// Takes a post of this rank's back, and waits while it is claimed: its place in the window, if the bytes are in the file.
+    pub fn withdraw(&self, Post { epoch, place, runs }: Post) -> Option<Range<u64>> {
+        let state = self.slot(self.rank, epoch, STATE)?;
+        let (posted, withdrawn) = (word(epoch, POSTED), word(epoch, WITHDRAWN));
+        let take = || state.compare_exchange(posted, withdrawn, Ordering::SeqCst, Ordering::SeqCst);
+        let mut found = take();
+        while found == Err(word(epoch, CLAIMED)) && self.is_alive(self.leader(epoch)) {
+            std::thread::sleep(CLAIM_NAP);
+            found = take();
         }
-        stored
+        // Nobody reads them any more.
+        drop(runs);
+        (found == Err(word(epoch, STORED))).then_some(place)
+    }
+
+    /// Whether the process of a rank is there.
+    fn is_alive(&self, rank: usize) -> bool {
+        // SAFETY: no signal is sent.
+        let code = unsafe { libc::kill(self.process(rank) as libc::pid_t, 0) };
+        code == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
+    }
+
+    /// Whether the slot of a call is still that of an older post.
+    pub fn is_older(&self, post: &Post, epoch: u64) -> bool {
+        (epoch - post.epoch) / 2 >= SLOTS as u64
     }
 
     fn slot(&self, rank: usize, epoch: u64, number: usize) -> Option<&AtomicU64> {
@@ -305,13 +314,17 @@ impl Group {
     /// `None` if some rank has not posted its part, or the parts are not long pieces of the file together.
     pub fn of(board: &Arc<Board>, epoch: u64) -> Option<Self> {
         let claim = Claim::of(board, epoch)?;
-        let (mut declaration, mut sources) = (Declaration::new(Direction::Write), Vec::new());
+        let (mut declaration, mut sources, mut blocks) = (Declaration::new(Direction::Write), Vec::new(), 0);
         for rank in 0..board.ranks {
             let (runs, source) = board.read(rank, epoch)?;
+            blocks += runs.iter().map(|run| run.count()).sum::<u64>();
             sources.push(Source { stream: declaration.stream_bytes(), ..source });
             declaration.variable(runs);
         }
         let bytes = declaration.stream_bytes();
+        if blocks > BLOCKS_MAX {
+            return None;
+        }
         let declared = declaration.finish();
         let long = |run: &Run| run.is_contiguous() && run.len() >= board.least;
         if bytes == 0 || declared.bytes() != bytes || !declared.coverage().iter().all(long) {

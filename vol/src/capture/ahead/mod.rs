@@ -33,6 +33,7 @@ use sago_core::plan::StorageFacts;
 use sago_exec::Packing;
 use sago_mpi::{Error, Transport};
 use sago_storage::Storage;
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use thread::Thread;
@@ -59,8 +60,12 @@ pub struct Ahead {
     /// In so many commits before it was of no use.
     useless: u32,
     /// Calls of which this rank has told the others, and the last one that it is done with.
-    posts: Vec<Post>,
+    posts: VecDeque<Post>,
     done: u64,
+    /// What is in the file of calls whose posts have made room for others.
+    stored: Vec<Range<u64>>,
+    /// How often this rank has waited for its thread before a commit.
+    finishes: u32,
     /// What the thread does not know of yet.
     ready: Vec<Piece>,
     ready_bytes: u64,
@@ -87,8 +92,10 @@ impl Ahead {
             group: None,
             board: None,
             useless: 0,
-            posts: Vec::new(),
+            posts: VecDeque::new(),
             done: 0,
+            stored: Vec::new(),
+            finishes: 0,
             ready: Vec::new(),
             ready_bytes: 0,
             commits: 0,
@@ -132,7 +139,11 @@ impl Ahead {
         while self.done < epoch {
             self.done += 2;
             let bytes = if self.done == epoch { bytes } else { 0 };
-            board.done(self.done, bytes).into_iter().for_each(|leader| self.pace.ring(leader));
+            let Some((leader, enough)) = board.done(self.done, bytes) else { continue };
+            // It may wait for its thread already, before a commit that this rank has not come to.
+            if enough || self.pace.finishing(leader) != self.finishes {
+                self.pace.ring(leader);
+            }
         }
     }
 
@@ -154,16 +165,21 @@ impl Ahead {
         self.pace.alone(ranks, self.commits)
     }
 
-    /// All ranks come to a commit after this collective write: waits until the thread has written what needs all of them.
+    /// All ranks come to a commit after this collective write: waits until the thread has written what needs all of them. Not for what it
+    /// still waits for when all have come: then some rank has not made a call that others have.
     pub fn finish(&mut self, ranks: &dyn Transport, epoch: u64) -> Result<(), Error> {
         if self.board.is_none() {
             return Ok(());
         }
         self.done(epoch, 0);
-        self.hand_over();
-        self.pace.ring_all();
+        self.finishes = self.finishes.wrapping_add(1);
+        self.pace.finish(self.finishes);
         let Some(thread) = &self.thread else { return Ok(()) };
-        self.pace.await_rest(ranks, || thread.is_idle())
+        thread.give(self.ready.drain(..));
+        self.ready_bytes = 0;
+        self.pace.ring_own();
+        let never = || self.pace.all_finishing(self.finishes) && thread.is_waiting();
+        self.pace.await_rest(ranks, || thread.is_idle() || never())
     }
 
     /// All ranks are in a commit, and nothing is under way.
@@ -213,16 +229,22 @@ impl Ahead {
 
     /// Tells the others of a collective call, whose writes are in the window since `mark`.
     fn post(&mut self, storage: &Arc<dyn Storage>, window: &Window, mark: Mark, epoch: u64) {
-        let Some(board) = &self.board else { return };
+        let Some(board) = self.board.clone() else { return };
         let bytes = &window.bytes()[mark.place() as usize..];
         let runs = window.writes_since(mark).flat_map(|(_, write)| write.runs.iter().copied());
+        while self.posts.front().is_some_and(|post| board.is_older(post, epoch)) {
+            self.stored.extend(self.posts.pop_front().and_then(|post| board.withdraw(post)));
+        }
         let Some(post) = board.post(epoch, (mark.place(), bytes), runs) else { return };
-        self.posts.push(post);
+        self.posts.push_back(post);
         let bytes = bytes.len() as u64;
         if board.leads(epoch) {
-            let (storage, what) = (Arc::clone(storage), What::Joint(Arc::clone(board)));
-            self.ready.push(Piece { storage, what, epoch, commits: self.commits });
-            self.give();
+            let (storage, what) = (Arc::clone(storage), What::Joint(board));
+            let piece = Piece { storage, what, epoch, commits: self.commits };
+            // It is woken when the last rank is done with the call.
+            if let Some(thread) = self.thread() {
+                thread.give([piece]);
+            }
         }
         self.done(epoch, bytes);
     }
@@ -248,23 +270,20 @@ impl Ahead {
 
     /// Lets the thread write what is ready.
     fn hand_over(&mut self) {
-        if !self.ready.is_empty() {
-            self.give();
-            self.pace.ring_own();
-        }
-    }
-
-    /// Gives the thread what is ready, and does not wake it.
-    fn give(&mut self) {
-        if self.thread.is_none() {
-            // Without it the commit does all.
-            self.thread = Thread::start(&self.pace).ok();
-        }
-        let pieces = self.ready.drain(..);
         self.ready_bytes = 0;
-        if let Some(thread) = &self.thread {
+        let pieces = std::mem::take(&mut self.ready);
+        if let Some(thread) = self.thread() {
             thread.give(pieces);
         }
+        self.pace.ring_own();
+    }
+
+    /// Without it the commit does all.
+    fn thread(&mut self) -> Option<&Thread> {
+        if self.thread.is_none() {
+            self.thread = Thread::start(&self.pace).ok();
+        }
+        self.thread.as_ref()
     }
 
     /// Takes back what has not been begun, and waits for the rest: the places in the window that are in the file now.
@@ -273,7 +292,8 @@ impl Ahead {
         self.ready.clear();
         let mut stored = self.thread.as_ref().map_or(Vec::new(), Thread::stop);
         if let Some(board) = &self.board {
-            stored.extend(board.withdraw(&mut self.posts));
+            stored.append(&mut self.stored);
+            stored.extend(self.posts.drain(..).filter_map(|post| board.withdraw(post)));
         }
         stored.sort_unstable_by_key(|range| range.start);
         stored.dedup_by(|next, before| {
@@ -529,6 +549,55 @@ mod tests {
         }
         // In steps of a buffer each, not row by row.
         assert!(storage.counts().write_calls < ROWS * calls);
+    }
+
+    /// A rank that does not make a call that the others make, as where HDF5 refuses it there, leaves nobody waiting in the commit.
+    #[test]
+    fn a_call_that_one_rank_does_not_make_ends_with_the_commit() {
+        let file: Arc<dyn Storage> = Arc::new(InMemory::default());
+        threads::run(RANKS, threads::Options::default(), |ranks| {
+            let (mut window, mut ahead, me) = (window(), with_board(ranks), ranks.rank());
+            let calls = if me == 1 { 2 } else { 5 };
+            for call in 0..calls {
+                ahead.enter(2 * call + 2);
+                let bytes = vec![value(me, call); (ROW * ROWS) as usize];
+                write(&mut ahead, (&mut window, &file), &rows(me, call), &bytes, 2 * call + 2);
+                let long = [Run::contiguous((1 << 20) + 10_000 * call, 8000)];
+                write(&mut ahead, (&mut window, &file), &long, &[7; 8000], 2 * call + 2);
+            }
+            ahead.finish(ranks, 2 * calls).unwrap();
+            ranks.barrier().unwrap();
+            ahead.stop();
+            ranks.barrier().unwrap();
+        });
+    }
+
+    /// Ranks may be further apart than there are slots, and make more calls than that before a commit.
+    #[test]
+    fn many_calls_are_stored_or_not() {
+        let storage = Arc::new(Counted::new(InMemory::default()));
+        let file: Arc<dyn Storage> = storage.clone();
+        let calls = 2500;
+        threads::run(RANKS, threads::Options::default(), |ranks| {
+            let (mut window, mut ahead, me) = (window(), with_board(ranks), ranks.rank() as u64);
+            for call in 0..calls {
+                ahead.enter(2 * call + 2);
+                let run = [Run::strided(call * 1200 + 4 * me, 4, 12, 100).unwrap()];
+                write(&mut ahead, (&mut window, &file), &run, &[call as u8; 400], 2 * call + 2);
+            }
+            ahead.finish(ranks, 2 * calls).unwrap();
+            ranks.barrier().unwrap();
+            for range in ahead.stop() {
+                assert!(range.start.is_multiple_of(400) && range.end.is_multiple_of(400));
+                for call in range.start / 400..range.end / 400 {
+                    let mut found = [0; 1200];
+                    storage.read(call * 1200, &mut found).unwrap();
+                    assert!(found == [call as u8; 1200], "call {call}");
+                }
+            }
+            ranks.barrier().unwrap();
+        });
+        assert!(storage.counts().write_calls > 0);
     }
 
     /// A rank takes its bytes back at any time: what it is told is in the file is there, and its memory is its own again.

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// Who does not get a turn to write in this time goes on without, lest a rank that is gone keeps it for ever.
 const TURN_PATIENCE: Duration = Duration::from_millis(20);
 
-/// For each rank the epoch of its last collective write, whether its thread is writing, how often that has run out of work, and a bell
-/// to wake it; with the first rank also whose turn it is, whether nothing may go ahead, and whether a rank is putting bytes into the file by itself.
+/// For each rank the epoch of its last collective write, whether its thread is writing, how often that has run out of work, a bell
+/// to wake it, and how often the rank has waited for it before a commit; with the first rank also whose turn it is, whether nothing may go ahead, and whether a rank is putting bytes into the file by itself.
 pub struct Pace {
     counters: Memory,
     rank: usize,
@@ -24,7 +24,8 @@ const HELD: usize = 3 * Signal::BYTES;
 const LONE: usize = 4 * Signal::BYTES;
 const IDLE: usize = 5 * Signal::BYTES;
 const BELL: usize = 6 * Signal::BYTES;
-const BYTES: usize = 7 * Signal::BYTES;
+const FINISHING: usize = 7 * Signal::BYTES;
+const BYTES: usize = 8 * Signal::BYTES;
 
 // SAFETY: of the memory only the counters are used, which are atomic; the thread is joined before it is given back.
 unsafe impl Send for Pace {}
@@ -87,6 +88,21 @@ impl Pace {
         if let Ok(bell) = self.counters.signal(rank, BELL) {
             bell.add(1);
         }
+    }
+
+    /// This rank has come to wait for its thread so many times.
+    pub fn finish(&self, times: u32) {
+        self.own(FINISHING).into_iter().for_each(|finishing| finishing.set(times));
+    }
+
+    /// How many times a rank has.
+    pub fn finishing(&self, rank: usize) -> u32 {
+        self.counters.signal(rank, FINISHING).map_or(0, Signal::get)
+    }
+
+    /// Whether all ranks have come so many times, and so are done with all that they have begun.
+    pub fn all_finishing(&self, times: u32) -> bool {
+        self.all(FINISHING).all(|finishing| finishing.get().wrapping_sub(times) as i32 >= 0)
     }
 
     /// Wakes the threads of all ranks.

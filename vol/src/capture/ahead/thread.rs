@@ -64,6 +64,12 @@ impl Thread {
         self.shared.lock().todo.extend(pieces);
     }
 
+    /// Whether it waits for a rank.
+    pub fn is_waiting(&self) -> bool {
+        let desk = self.shared.lock();
+        !desk.busy && desk.todo.front().is_some_and(|piece| !piece.is_due(&self.pace))
+    }
+
     /// Whether it has nothing to do.
     pub fn is_idle(&self) -> bool {
         self.shared.lock().is_idle()

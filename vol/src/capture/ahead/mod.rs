@@ -177,7 +177,9 @@ impl Ahead {
         let Some(thread) = &self.thread else { return Ok(()) };
         thread.give(self.ready.drain(..));
         self.ready_bytes = 0;
-        self.pace.ring_own();
+        if thread.is_idle() {
+            return Ok(());
+        }
         let never = || self.pace.all_finishing(self.finishes) && thread.is_waiting();
         self.pace.await_rest(ranks, || thread.is_idle() || never())
     }

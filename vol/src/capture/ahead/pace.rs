@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const TURN_PATIENCE: Duration = Duration::from_millis(20);
 
 /// For each rank the epoch of its last collective write, whether its thread is writing, how often that has run out of work, a bell
-/// to wake it, and how often the rank has waited for it before a commit; with the first rank also whose turn it is, whether nothing may go ahead, and whether a rank is putting bytes into the file by itself.
+/// to wake it, how often the rank has waited for it before a commit, and whether it does; with the first rank also whose turn it is, whether nothing may go ahead, and whether a rank is putting bytes into the file by itself.
 pub struct Pace {
     counters: Memory,
     rank: usize,
@@ -25,7 +25,8 @@ const LONE: usize = 4 * Signal::BYTES;
 const IDLE: usize = 5 * Signal::BYTES;
 const BELL: usize = 6 * Signal::BYTES;
 const FINISHING: usize = 7 * Signal::BYTES;
-const BYTES: usize = 8 * Signal::BYTES;
+const HURRY: usize = 8 * Signal::BYTES;
+const BYTES: usize = 9 * Signal::BYTES;
 
 // SAFETY: of the memory only the counters are used, which are atomic; the thread is joined before it is given back.
 unsafe impl Send for Pace {}
@@ -132,16 +133,32 @@ impl Pace {
         }
     }
 
-    /// Waits until `idle` says that the thread has nothing more to do.
+    /// Wakes this rank's thread, and waits until `idle` says that it has nothing more to do.
     pub fn await_rest(&self, ranks: &dyn Transport, idle: impl Fn() -> bool) -> Result<(), Error> {
-        let Some(signal) = self.own(IDLE) else { return Ok(()) };
-        loop {
+        let (Some(signal), Some(hurry)) = (self.own(IDLE), self.own(HURRY)) else { return Ok(()) };
+        hurry.set(1);
+        self.ring_own();
+        let rested = loop {
             let seen = signal.get();
             if idle() {
-                return Ok(());
+                break Ok(());
             }
-            ranks.watch(signal, seen, &mut || Ok(idle()))?;
-        }
+            if let Err(lost) = ranks.watch(signal, seen, &mut || Ok(idle())) {
+                break Err(lost);
+            }
+        };
+        hurry.set(0);
+        rested
+    }
+
+    /// Whether this rank waits for its thread.
+    pub fn hurries(&self) -> bool {
+        self.own(HURRY).is_some_and(|hurry| hurry.get() > 0)
+    }
+
+    /// The collective write that this rank has come to, as counters hold it.
+    pub fn came_to(&self) -> u32 {
+        self.own(REACHED).map_or(0, Signal::get)
     }
 
     /// Waits for this rank's turn to write.

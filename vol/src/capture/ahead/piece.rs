@@ -68,6 +68,11 @@ impl Piece {
         }
     }
 
+    /// Whether it is of all ranks.
+    pub fn is_of_all(&self) -> bool {
+        matches!(self.what, What::Joint(_) | What::Gathered { .. })
+    }
+
     /// How many bytes it writes.
     pub fn bytes(&self) -> u64 {
         match &self.what {

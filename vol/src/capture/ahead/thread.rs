@@ -1,13 +1,13 @@
 //! The thread that writes ahead. It calls neither MPI nor HDF5.
 
 use super::pace::{Pace, Turn};
-use super::piece::{Piece, Room, What};
+use super::piece::{Piece, Room};
 use sago_exec::contain;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Writers to one file take turns: in the kernel they would burn the cores that the program needs. A turn is over after so many bytes.
 const TURN_BYTES: u64 = 1 << 20;
@@ -16,6 +16,8 @@ const TURN_BYTES: u64 = 1 << 20;
 /// that would cost each of its calls.
 const LOOK_AGAIN_FIRST: Duration = Duration::from_micros(100);
 pub const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// After so long without a collective write, a row of them is over.
+const ROW_PAUSE: Duration = Duration::from_micros(500);
 /// With nothing to do it waits to be woken.
 const LONG: Duration = Duration::from_secs(3600);
 
@@ -116,7 +118,7 @@ impl Shared {
     }
 
     fn work(&self, pace: &Pace) {
-        let (mut room, mut nap) = (Room::default(), LOOK_AGAIN_FIRST);
+        let (mut room, mut nap, mut row) = (Room::default(), LOOK_AGAIN_FIRST, Row::default());
         loop {
             let rung = pace.rung();
             let desk = self.lock();
@@ -129,10 +131,14 @@ impl Shared {
                 }
                 Some(front) if !front.is_due(pace) => {
                     // Who is the last to come to what all ranks write rings.
-                    let rings = matches!(front.what, What::Joint(_));
+                    let rings = front.is_of_all();
                     drop(desk);
                     pace.sleep(rung, if rings { LOOK_AGAIN } else { nap });
                     nap = (nap * 2).min(LOOK_AGAIN);
+                }
+                Some(front) if front.is_of_all() && !row.is_over(pace) => {
+                    drop(desk);
+                    pace.sleep(rung, ROW_PAUSE);
                 }
                 Some(_) => {
                     nap = LOOK_AGAIN_FIRST;
@@ -211,6 +217,26 @@ unsafe fn write<'p>(
     // SAFETY: the caller's promise.
     let stored = unsafe { piece.store(room) }?;
     Some(Done { stored, steps: Vec::new() })
+}
+
+/// A row of collective writes of the program, one soon after the other. What all ranks write waits for its end, or for a commit: it takes
+/// two copies, and the calls would be held up by them.
+#[derive(Default)]
+struct Row {
+    came_to: u32,
+    since: Option<Instant>,
+}
+
+impl Row {
+    fn is_over(&mut self, pace: &Pace) -> bool {
+        let came_to = pace.came_to();
+        let since = match self.since {
+            Some(since) if came_to == self.came_to => since,
+            _ => Instant::now(),
+        };
+        (self.came_to, self.since) = (came_to, Some(since));
+        pace.hurries() || since.elapsed() >= ROW_PAUSE
+    }
 }
 
 /// What came of a piece: places in the window that are in the file, and pieces to write in its place.

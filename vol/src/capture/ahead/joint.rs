@@ -14,7 +14,7 @@ use sago_core::declare::{Declaration, Direction};
 use sago_core::extent::Run;
 use sago_core::plan::StorageFacts;
 use sago_exec::Packing;
-use sago_mpi::{Error, Gathering, Shared as Memory, Transport, peek};
+use sago_mpi::{Error, Gathering, Reduce, Shared as Memory, Transport, peek};
 use sago_storage::Storage;
 use std::ops::Range;
 use std::slice::from_ref;
@@ -121,7 +121,7 @@ impl Board {
         ranks.barrier()?;
         let next = (board.rank + 1) % board.ranks;
         let mut all = [u64::from(board.can_read(next))];
-        ranks.allreduce(sago_mpi::Reduce::Min, &mut all)?;
+        ranks.allreduce(Reduce::Min, &mut all)?;
         drop(probe);
         Ok((all[0] == 1).then_some(board))
     }
@@ -155,8 +155,8 @@ impl Board {
     }
 
     /// This rank is done with a call: it has posted its part of so many bytes, or will not. Each once, one after the other. If it is the
-    /// last one, the rank that writes it, and whether there is enough to wake its thread. If ranks are further apart than there are slots, a call may count as done too
-    /// early: then a post is missing, and the commit does it.
+    /// last one, the rank that writes it, and whether there is enough to wake its thread. If ranks are further apart than there are
+    /// slots, a call may count as done too early: then a post is missing, and the commit does it.
     pub fn done(&self, epoch: u64, bytes: u64) -> Option<(usize, bool)> {
         let leader = self.leader(epoch);
         let times = self.slot(leader, epoch, DONE)?.fetch_add(1, Ordering::SeqCst) + 1;
@@ -236,7 +236,7 @@ impl Board {
         code == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
     }
 
-    /// Whether the slot of a call is still that of an older post.
+    /// Whether a post is in the slot that a call needs, or was.
     pub fn is_older(&self, post: &Post, epoch: u64) -> bool {
         (epoch - post.epoch) / 2 >= SLOTS as u64
     }

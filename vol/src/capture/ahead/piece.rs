@@ -68,9 +68,9 @@ impl Piece {
         }
     }
 
-    /// Whether it is of all ranks.
-    pub fn is_of_all(&self) -> bool {
-        matches!(self.what, What::Joint(_) | What::Gathered { .. })
+    /// Whether it is what all ranks wrote in a call, and has not been begun: then nobody waits for it.
+    pub fn is_unopened(&self) -> bool {
+        matches!(self.what, What::Joint(_))
     }
 
     /// How many bytes it writes.

@@ -131,12 +131,12 @@ impl Shared {
                 }
                 Some(front) if !front.is_due(pace) => {
                     // Who is the last to come to what all ranks write rings.
-                    let rings = front.is_of_all();
+                    let rings = front.is_unopened();
                     drop(desk);
                     pace.sleep(rung, if rings { LOOK_AGAIN } else { nap });
                     nap = (nap * 2).min(LOOK_AGAIN);
                 }
-                Some(front) if front.is_of_all() && !row.is_over(pace) => {
+                Some(front) if front.is_unopened() && !row.is_over(pace) => {
                     drop(desk);
                     pace.sleep(rung, ROW_PAUSE);
                 }

@@ -96,7 +96,7 @@ CASE(columns_put_together)
  * twice, first in such a call. The second one counts. */
 CASE(columns_twice_while_some_lag)
 {
-    enum { LONG_ROWS = 4096, TURNS = 6 };
+    enum { LONG_ROWS = 768, TURNS = 2 };
     hid_t   file = make_file("f.h5");
     hsize_t dims[2] = {ROWS, (hsize_t)(WIDTH * nranks)}, long_dims[2] = {LONG_ROWS, (hsize_t)(WIDTH * nranks)};
     hid_t   space = ID(H5Screate_simple(2, dims, NULL)), long_space = ID(H5Screate_simple(2, long_dims, NULL));
@@ -104,7 +104,7 @@ CASE(columns_twice_while_some_lag)
     hid_t   large = ID(H5Dcreate2(file, "long", H5T_NATIVE_INT, long_space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     hid_t   small = ID(H5Dcreate2(file, "short", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     hid_t   twice = ID(H5Dcreate2(file, "twice", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-    for (int step = 0; step < 6; step++) {
+    for (int step = 0; step < 4; step++) {
         for (int turn = 0; step > 1 && turn < TURNS; turn++) {
             write_rows(large, LONG_ROWS, rank, turn, collective());
             for (int i = 1; i < nranks; i++)

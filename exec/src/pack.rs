@@ -67,8 +67,8 @@ impl Packing {
         lent: impl Fn(u64, u64) -> Option<&'m [u8]>,
         room: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        make_room(&self.own, room);
-        pack(self.own.blocks(&self.declared, window), room, lent)
+        self.make_room(room);
+        pack(self.blocks(window), room, lent)
     }
 
     /// Writes a window whose bytes lie in `room`. The inner error is one of storage.

@@ -34,11 +34,11 @@ unsafe impl Send for Pace {}
 unsafe impl Sync for Pace {}
 
 /// As long as a rank has it, no other puts bytes into the file by itself.
-pub struct Alone(Option<Arc<Pace>>);
+pub struct Alone(Arc<Pace>);
 
 impl Drop for Alone {
     fn drop(&mut self) {
-        if let Some(lone) = self.0.as_ref().and_then(|pace| pace.first(LONE)) {
+        if let Some(lone) = self.0.first(LONE) {
             lone.set(0);
         }
     }
@@ -187,7 +187,7 @@ impl Pace {
     /// commit of all no thread writes ahead, since what it has may be older.
     pub fn alone(self: &Arc<Self>, ranks: &dyn Transport, commits: u32) -> Result<Alone, Error> {
         self.watch(ranks, &mut || Ok(self.first(LONE).is_none_or(|lone| lone.claim())))?;
-        let alone = Alone(Some(Arc::clone(self)));
+        let alone = Alone(Arc::clone(self));
         self.first(HELD).into_iter().for_each(|held| held.set(commits.wrapping_add(1)));
         fence(Ordering::SeqCst);
         self.watch(ranks, &mut || Ok(self.all(WRITING).all(|writing| writing.get() == 0)))?;

@@ -17,6 +17,8 @@ pub enum Error {
     Refused { rank: usize, reason: String },
     /// The ranks can no longer talk to each other.
     Ranks(sago_mpi::Error),
+    /// This rank cannot go on, but can say so: no memory, or a defect of Sago.
+    Unable(sago_mpi::Error),
     /// A message that makes no sense.
     Garbled,
     /// The engine was told of something that it did not ask for: a defect of Sago.
@@ -48,7 +50,7 @@ impl fmt::Display for Error {
             }
             Self::Plan(error) => error.fmt(f),
             Self::Refused { rank, reason } => write!(f, "rank {rank}: {reason}"),
-            Self::Ranks(error) => error.fmt(f),
+            Self::Ranks(error) | Self::Unable(error) => error.fmt(f),
             Self::Garbled => write!(f, "a message between ranks makes no sense"),
             Self::Misuse(misuse) => misuse.fmt(f),
             Self::Elsewhere { rank } => write!(f, "rank {} is on another node", rank.0),
@@ -68,6 +70,13 @@ impl From<sago_mpi::Error> for Error {
     fn from(error: sago_mpi::Error) -> Self {
         match error {
             sago_mpi::Error::Refused { rank, message } => Self::Refused { rank, reason: message },
+            // Found out before anything was said to the others, or by all ranks that share what is not there.
+            error @ (sago_mpi::Error::NoMemory { .. }
+            | sago_mpi::Error::NotOneNode
+            | sago_mpi::Error::NoWindows
+            | sago_mpi::Error::OutOfBounds { .. }
+            | sago_mpi::Error::NoSuchRank { .. }
+            | sago_mpi::Error::Mismatch { .. }) => Self::Unable(error),
             error => Self::Ranks(error),
         }
     }

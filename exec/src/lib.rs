@@ -10,8 +10,10 @@ mod drive;
 mod error;
 mod far;
 mod memory;
+mod network;
 mod own;
 mod pack;
+mod plans;
 mod prepare;
 #[cfg(feature = "provoke")]
 pub mod provoke;

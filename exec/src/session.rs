@@ -1,4 +1,4 @@
-//! A group of ranks and a file, for as long as the file is open. Buffers, the I/O thread and the last plan are kept from
+//! A group of ranks and a file, for as long as the file is open. Buffers, the I/O thread and plans are kept from
 //! one commit to the next: a repeated step costs one small agreement besides moving the bytes, on one node at its end.
 
 use crate::Error;
@@ -7,7 +7,9 @@ use crate::contain::contain;
 use crate::drive::{Drive, Memory, Offset};
 use crate::far::Far;
 use crate::memory::{Lent, Taken};
+use crate::network;
 use crate::own::Lying;
+use crate::plans::{PLANS_MAX, Plans, RUNS_MAX, Shifts};
 use crate::prepare::Prepared;
 use crate::provoke;
 use crate::stats::Stats;
@@ -44,9 +46,10 @@ pub struct Session {
     storage: Arc<dyn Storage>,
     setting: Setting,
     machine: Machine,
-    /// For each rank, its number on this node.
+    /// For each rank, its node, and its number on this node.
+    nodes: Vec<usize>,
     local: Vec<Option<usize>>,
-    last: Option<Last>,
+    plans: Plans,
     writer: Option<Writer>,
     arena: Option<Arena>,
     far: Option<Far>,
@@ -56,18 +59,12 @@ pub struct Session {
     exclusive: bool,
     /// How often this rank has begun, or stayed out of, what all did; the same on all ranks.
     attempts: u64,
-    /// The last plan was good for the last commit, too. The same on all ranks.
+    /// The plan that was expected was good for the last commit. The same on all ranks.
     steady: bool,
     /// Bytes go out by way of bridge nodes with free routes.
     routed: bool,
     stats: Stats,
     trace: Option<Box<Trace>>,
-}
-
-/// The last commit's plan, and what it was made for.
-struct Last {
-    declared: Declared,
-    prepared: Prepared,
 }
 
 impl Session {
@@ -85,7 +82,7 @@ impl Session {
         };
         let local: Vec<Option<usize>> = nodes.iter().map(number).collect();
         let machine = machine(&setting.config, &nodes)?;
-        let (last, writer, arena, far, pack) = (None, None, None, None, Vec::new());
+        let (writer, arena, far, pack) = (None, None, None, Vec::new());
         let stats = Stats::default();
         let (scratch, exclusive, routed) = (Vec::new(), false, false);
         Ok(Self {
@@ -94,8 +91,9 @@ impl Session {
             storage,
             setting,
             machine,
+            nodes,
             local,
-            last,
+            plans: Plans::new(),
             writer,
             arena,
             far,
@@ -132,6 +130,19 @@ impl Session {
         &self.machine
     }
 
+    /// Finds out whether the network between nodes is a slow one, if the options do not name the machine and it matters. Collective; before the
+    /// first commit.
+    pub fn look_at_network(&mut self) -> Result<(), Error> {
+        let config = &self.setting.config;
+        if !config.machine.is_empty() || config.exchange == Exchange::Direct {
+            return Ok(());
+        }
+        if let Some(slow) = network::slow_bytes_per_s(&*self.ranks, &self.nodes)? {
+            self.machine = Machine::unknown(place(&self.nodes), Some(slow));
+        }
+        Ok(())
+    }
+
     /// Says that nobody but these ranks writes to the file while they commit. Then small extents that lie close together
     /// are written at once with what is between them, where all ranks see the same file at once: on one node.
     pub fn set_exclusive(&mut self) {
@@ -144,13 +155,17 @@ impl Session {
         let open = independent && self.setting.config.exchange == Exchange::Auto;
         let routed = open && Assignment::default_of(&self.machine).is_some();
         if routed != self.routed {
-            (self.routed, self.last) = (routed, None);
+            self.routed = routed;
+            self.plans.clear();
         }
     }
 
-    /// Not where another rank writes its own bytes directly: they may lie between those of an aggregator.
+    /// Not where another rank writes its own bytes directly, or an aggregator of another area where areas are not ranges of the file:
+    /// such bytes may lie between those of an aggregator.
     fn sieve(&self, prepared: &Prepared) -> Option<Sieve> {
-        let one_writes = prepared.plan.frame.direct.is_empty() || self.ranks.size() == 1;
+        let frame = &prepared.plan.frame;
+        let apart = frame.areas.windows(2).all(|pair| pair[0].area.hi <= pair[1].area.lo);
+        let one_writes = (frame.direct.is_empty() && apart) || self.ranks.size() == 1;
         (self.exclusive && one_writes).then_some(Sieve { gap_bytes_max: GAP_BYTES_MAX })
     }
 
@@ -175,7 +190,7 @@ impl Session {
         verdict.and_then(conclude)
     }
 
-    /// Writes what the ranks declare if they can do it by the plan of the last commit; whether they could. If not, nothing of what
+    /// Writes what the ranks declare if they can do it by the plan that is expected; whether they could. If not, nothing of what
     /// has been done counts, and a commit follows. Collective; all ranks return the same. They begin as they come, but nothing goes to
     /// the file before all have come.
     pub fn repeat(&mut self, declared: &Declared, memory: &Lent<'_>) -> Result<bool, Error> {
@@ -189,7 +204,7 @@ impl Session {
         verdict.map_or(Ok(false), |verdict| conclude(verdict).map(|()| true))
     }
 
-    /// Whether ranks begin with the last plan at once: where it has been good twice, on one node. The same on all ranks.
+    /// Whether ranks begin with the plan that is expected at once: where that was right before, on one node. The same on all ranks.
     pub fn is_eager(&self) -> bool {
         self.steady && self.ranks.one_node()
     }
@@ -200,21 +215,25 @@ impl Session {
         whole: bool,
         mut memory: Memory<'_, '_>,
     ) -> Result<Verdict, Error> {
-        let known = self.timed_planning(|session| session.compare(&declared, whole));
-        let agreed = if self.is_eager() && matches!(memory, Memory::Lent(_)) {
+        let found = if self.is_eager() && matches!(memory, Memory::Lent(_)) {
+            let known = self.timed_planning(|session| session.compare(&declared, whole));
             if let Some(verdict) = self.begin_at_once(known, &mut memory, Begin::Apart)? {
                 return Ok(verdict);
             }
-            None
+            // Perhaps it is another one of them.
+            if self.plans.len() < 2 { None } else { Some(Ok(())) }
         } else {
-            let mine = self.stay_out(false).and(known).map(|shift| (shift, Verdict::Good));
-            let agreed = self.meet(mine)?;
-            self.steady = agreed.is_some();
-            self.stats.reused += u64::from(self.steady);
-            agreed
+            Some(self.stay_out(false))
+        };
+        let agreed = match found {
+            Some(able) => {
+                let found = self.timed_planning(|session| session.find(&declared, whole));
+                self.choose(able.and(found))?
+            }
+            None => None,
         };
         let shift = match agreed {
-            Some((shift, _)) => shift,
+            Some(shift) => shift,
             None => {
                 self.timed_planning(|session| session.plan(declared))?;
                 0
@@ -222,11 +241,24 @@ impl Session {
         };
         let worked = self.drive(Offset::Agreed(shift), &mut memory, Begin::Apart);
         let (_, verdict) = self.meet(worked.map(|verdict| (Shift::Any, verdict)))?.ok_or(Error::GivenUp)?;
+        self.plans.note();
         self.end_trace();
         Ok(verdict)
     }
 
-    /// Begins with the last plan, and learns only at the end whether it was good for all ranks again. If not, that attempt counts
+    /// The plan that is good for all ranks, of those that there are: how far their bytes are from it.
+    fn choose(&mut self, found: Result<Shifts, Error>) -> Result<Option<u64>, Error> {
+        let votes = self.vote(found.map(|shifts| (shifts, Verdict::Good)))?;
+        let chosen = self.plans.choose(|at| votes.shift(at).is_some());
+        self.steady = chosen.is_some() && chosen == self.plans.expected();
+        self.stats.reused += u64::from(chosen.is_some());
+        Ok(chosen.and_then(|at| {
+            self.plans.turn_to(at);
+            votes.shift(at)
+        }))
+    }
+
+    /// Begins with the plan that is expected, and learns only at the end whether it was good for all ranks. If not, that attempt counts
     /// for nothing.
     fn begin_at_once(
         &mut self,
@@ -234,6 +266,9 @@ impl Session {
         memory: &mut Memory<'_, '_>,
         begin: Begin,
     ) -> Result<Option<Verdict>, Error> {
+        if let Some(expected) = self.plans.expected() {
+            self.plans.turn_to(expected);
+        }
         let mine = match known {
             Ok(shift) if shift != Shift::None => self.attempt(shift, memory, begin),
             known => self.stay_out(true).and(known).map(|shift| (shift, Verdict::Good)),
@@ -242,14 +277,15 @@ impl Session {
         self.steady = agreed.is_some();
         self.stats.reused += u64::from(self.steady);
         if agreed.is_some() {
+            self.plans.note();
             self.end_trace();
         }
         Ok(agreed.map(|(_, verdict)| verdict))
     }
 
     fn end_trace(&mut self) {
-        if let (Some(trace), Some(last)) = (&mut self.trace, &self.last) {
-            trace.end(&last.prepared);
+        if let (Some(trace), Some(plan)) = (&mut self.trace, self.plans.current()) {
+            trace.end(&plan.prepared);
         }
     }
 
@@ -257,7 +293,10 @@ impl Session {
     pub fn decline(&mut self, reason: &str) -> Error {
         let refused = Error::Refused { rank: self.ranks.rank(), reason: reason.to_owned() };
         let mine = self.stay_out(true).and(Err(refused));
-        self.meet(mine).err().unwrap_or(Error::GivenUp)
+        let met = self.meet(mine);
+        // As the others do after what they have begun.
+        let calm = self.far.as_mut().map_or(Ok(()), Far::calm);
+        met.err().or(calm.err()).unwrap_or(Error::GivenUp)
     }
 
     /// This rank will not come to anything that the others do; if they have begun without asking, they hear of it.
@@ -272,23 +311,37 @@ impl Session {
         result
     }
 
-    /// How far what this rank declares is from what it declared for the last plan.
+    /// How far what this rank declares is from what it declared for the plan that is expected.
     fn compare(&self, declared: &Declared, whole: bool) -> Result<Shift, Error> {
-        let known = contain(|| {
-            provoke::point("compare");
-            Ok(self.last.as_ref().map_or(Shift::None, |last| last.declared.shift_to(declared)))
-        })?;
-        if !whole {
-            let reason = "the memory lent is not that of the declaration".to_owned();
-            return Err(Error::Refused { rank: self.ranks.rank(), reason });
-        }
-        Ok(match known {
-            Shift::By(by) if by == u64::MAX || !by.is_multiple_of(self.alignment()) => Shift::None,
-            known => known,
-        })
+        self.looked(whole, |session| session.plans.compare(|known| session.shift(known, declared)))
     }
 
-    /// Does what the last plan says, before anybody knows whether it holds for all.
+    /// How far what this rank declares is from what it declared for each of the plans.
+    fn find(&self, declared: &Declared, whole: bool) -> Result<Shifts, Error> {
+        self.looked(whole, |session| session.plans.shifts(|known| session.shift(known, declared)))
+    }
+
+    fn looked<T>(&self, whole: bool, look: impl FnOnce(&Self) -> T) -> Result<T, Error> {
+        let found = contain(|| {
+            provoke::point("compare");
+            Ok(look(self))
+        })?;
+        if whole {
+            return Ok(found);
+        }
+        let reason = "the memory lent is not that of the declaration".to_owned();
+        Err(Error::Refused { rank: self.ranks.rank(), reason })
+    }
+
+    /// How far one declaration is from another, if the same plan is good for both.
+    fn shift(&self, known: &Declared, declared: &Declared) -> Shift {
+        match known.shift_to(declared) {
+            Shift::By(by) if by == u64::MAX || !by.is_multiple_of(self.alignment()) => Shift::None,
+            shift => shift,
+        }
+    }
+
+    /// Does what the plan says, before anybody knows whether it holds for all.
     fn attempt(
         &mut self,
         shift: Shift,
@@ -314,31 +367,27 @@ impl Session {
         arena.announce(self.attempts)
     }
 
-    /// What all ranks agree on: by how far all are from the last plan, and how their work ended; nothing, if there must be a
-    /// new plan.
+    /// What all ranks agree on: by how far all are from the plan, and how their work ended; nothing, if they are not equally far.
     fn meet(&mut self, mine: Result<(Shift, Verdict), Error>) -> Result<Option<(u64, Verdict)>, Error> {
-        let (shift, verdict) = *mine.as_ref().unwrap_or(&(Shift::None, Verdict::Good));
-        let (known, least, greatest) = match shift {
-            Shift::None => (false, 0, 0),
-            Shift::Any => (true, u64::MAX, u64::MAX),
-            Shift::By(by) => (true, by, !by),
-        };
-        let mut votes = [u64::from(mine.is_ok()), u64::from(known), least, greatest, verdict.encode()];
+        let votes = self.vote(mine.map(|(shift, verdict)| ([shift; PLANS_MAX], verdict)))?;
+        Ok(votes.shift(0).map(|by| (by, votes.verdict())))
+    }
+
+    /// All meetings look alike, so that a rank which cannot go on need not know which one the others are in. If there is one, all hear
+    /// why: the ranks can talk to each other, whatever has failed on one of them.
+    fn vote(&mut self, mine: Result<(Shifts, Verdict), Error>) -> Result<Votes, Error> {
+        let mut votes = Votes::of(&mine);
         let ranks = &self.ranks;
-        self.stats.time(|s| &mut s.agreeing, || ranks.allreduce(Reduce::Min, &mut votes))?;
-        let [all_able, all_known, least, greatest, verdict] = votes;
-        if all_able == 0 {
-            return self.agree(mine).and(Err(Error::GivenUp));
+        self.stats.time(|s| &mut s.agreeing, || ranks.allreduce(Reduce::Min, &mut votes.0))?;
+        if !votes.all_able() {
+            self.ranks.agree(reason(&mine))?;
+            return Err(Error::GivenUp);
         }
-        // The same shift on all ranks; or nothing anywhere.
-        let nowhere = (least, greatest) == (u64::MAX, u64::MAX);
-        let reusable = all_known == 1 && (least == !greatest || nowhere);
-        Ok(reusable.then(|| (if nowhere { 0 } else { least }, Verdict::decode(verdict))))
+        Ok(votes)
     }
 
     /// Makes a plan for what the ranks declare.
     fn plan(&mut self, declared: Declared) -> Result<(), Error> {
-        self.last = None;
         let mut config = self.setting.config.clone();
         if self.routed {
             config.exchange = Exchange::Bridge;
@@ -351,22 +400,21 @@ impl Session {
         };
         let prepared = self.agree(Prepared::new(&*self.ranks, &job, &declared))?;
         let room = self.make_room(&prepared);
-        self.agree(room)?;
-        self.meet_partners(&prepared)?;
-        self.last = Some(Last { declared, prepared });
+        self.agree(room).inspect_err(|_| self.plans.clear())?;
+        self.meet_partners(&prepared).inspect_err(|_| self.plans.clear())?;
+        let mut most = [declared.runs().len() as u64];
+        self.ranks.allreduce(Reduce::Max, &mut most)?;
+        self.plans.add(declared, prepared, most[0] > RUNS_MAX);
         Ok(())
     }
 
     /// What this rank has if all have theirs; else why the first one that failed has not.
     fn agree<T>(&self, mine: Result<T, Error>) -> Result<T, Error> {
-        let reason = match &mine {
-            Ok(_) | Err(Error::GivenUp) => Ok(()),
-            // Then the ranks can no longer talk to each other.
-            Err(Error::Ranks(lost)) => return Err(Error::Ranks(lost.clone())),
-            Err(Error::Refused { reason, .. }) => Err(reason.clone()),
-            Err(error) => Err(error.to_string()),
-        };
-        self.ranks.agree(reason)?;
+        // Then the ranks can no longer talk to each other.
+        if let Err(Error::Ranks(lost)) = mine {
+            return Err(Error::Ranks(lost));
+        }
+        self.ranks.agree(reason(&mine))?;
         mine
     }
 
@@ -384,12 +432,15 @@ impl Session {
         let needed = Room { slots, buffer_bytes };
         let has = self.arena.as_ref().map(Arena::room);
         let wanted = has.map_or_else(|| needed.clone(), |has| has.union(&needed));
+        // Earlier plans may come again.
+        let mut thread = self.writer.is_some();
         if has != Some(&wanted) {
             // Its thread may still be about to ring a bell in there.
             (self.writer, self.arena) = (None, None);
             self.arena = Some(Arena::new(&*self.node, wanted, self.local.clone())?);
         }
-        if self.writer.is_none() && !prepared.schedule.duties.is_empty() && !prepared.is_one_round() {
+        thread |= !prepared.schedule.duties.is_empty() && !prepared.is_one_round();
+        if thread && self.writer.is_none() {
             self.writer = Some(Writer::new()?);
         }
         Ok(())
@@ -423,7 +474,9 @@ impl Session {
     /// Does what the plan says. Nothing of it is under way any more when it returns.
     fn drive(&mut self, offset: Offset, memory: &mut Memory<'_, '_>, begin: Begin) -> Result<Verdict, Error> {
         self.attempts += 1;
-        let (Some(last), Some(arena)) = (&self.last, &self.arena) else { return Err(Error::Garbled) };
+        let (Some(plan), Some(arena)) = (self.plans.current(), &self.arena) else {
+            return Err(Error::Garbled);
+        };
         arena.begin(self.attempts, offset.own())?;
         arena.announce(self.attempts)?;
         if begin == Begin::Together && arena.all_begun(self.attempts)? {
@@ -433,7 +486,7 @@ impl Session {
         if let Some(far) = &mut self.far {
             far.begin(self.attempts);
         }
-        let sieve = self.sieve(&last.prepared);
+        let sieve = self.sieve(&plan.prepared);
         if let Some(trace) = &mut self.trace {
             trace.begin();
         }
@@ -447,8 +500,8 @@ impl Session {
             scratch: &mut self.scratch,
             lying: &mut self.lying,
             sieve,
-            prepared: &last.prepared,
-            declared: &last.declared,
+            prepared: &plan.prepared,
+            declared: &plan.declared,
             memory: memory.again(),
             stats: &mut self.stats,
             trace: self.trace.as_deref_mut(),
@@ -470,14 +523,13 @@ impl Session {
 
     /// Whether this rank wrote its bytes itself in the last commit.
     pub fn was_direct(&self) -> Option<bool> {
-        self.last.as_ref().map(|last| !last.prepared.schedule.own.is_empty())
+        self.plans.current().map(|plan| !plan.prepared.schedule.own.is_empty())
     }
 
     /// Whether any rank gathered bytes of others in the last commit. The same on all ranks.
     pub fn exchanges(&self) -> bool {
-        self.last
-            .as_ref()
-            .is_some_and(|last| last.prepared.plan.areas.iter().any(|area| !area.parts.is_empty()))
+        let areas = self.plans.current().map(|plan| &plan.prepared.plan.areas);
+        areas.is_some_and(|areas| areas.iter().any(|area| !area.parts.is_empty()))
     }
 
     /// There was nothing to do in a commit: all of it was in the file.
@@ -494,7 +546,7 @@ impl Session {
     pub fn rest(&mut self) -> Result<(), Error> {
         let Some(far) = self.far.take() else { return Ok(()) };
         // The next plan finds partners anew.
-        self.last = None;
+        self.plans.clear();
         far.close()
     }
 
@@ -505,6 +557,53 @@ impl Session {
         self.far.take().map_or(Ok(()), Far::close)?;
         self.node.close()?;
         Ok(self.ranks.close()?)
+    }
+}
+
+/// What ranks say in a meeting, and then the smallest of each number: whether a rank can go on, how its work ended, and for each plan
+/// how far its bytes are from it, as that number and its complement, so that it shows whether all have the same.
+struct Votes([u64; 2 + 2 * PLANS_MAX]);
+
+impl Votes {
+    fn of(mine: &Result<(Shifts, Verdict), Error>) -> Self {
+        let mut votes = [0; 2 + 2 * PLANS_MAX];
+        if let Ok((shifts, verdict)) = mine {
+            (votes[0], votes[1]) = (1, verdict.encode());
+            for (vote, shift) in votes[2..].chunks_exact_mut(2).zip(shifts) {
+                vote.copy_from_slice(&match shift {
+                    Shift::None => [0, 0],
+                    Shift::Any => [u64::MAX, u64::MAX],
+                    Shift::By(by) => [*by, !by],
+                });
+            }
+        }
+        Self(votes)
+    }
+
+    const fn all_able(&self) -> bool {
+        self.0[0] == 1
+    }
+
+    fn verdict(&self) -> Verdict {
+        Verdict::decode(self.0[1])
+    }
+
+    /// How far all ranks that have any bytes are from a plan, if that is the same for all.
+    const fn shift(&self, at: usize) -> Option<u64> {
+        match (self.0[2 + 2 * at], self.0[3 + 2 * at]) {
+            (u64::MAX, u64::MAX) => Some(0),
+            (by, not_by) if by == !not_by => Some(by),
+            _ => None,
+        }
+    }
+}
+
+/// Why a rank cannot go on, for the others; who has heard of another leaves it to that one.
+fn reason<T>(mine: &Result<T, Error>) -> Result<(), String> {
+    match mine {
+        Ok(_) | Err(Error::GivenUp) => Ok(()),
+        Err(Error::Refused { reason, .. }) => Err(reason.clone()),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -536,11 +635,11 @@ fn find_nodes(ranks: &dyn Transport) -> Result<(Box<dyn Transport>, Vec<usize>),
     Ok((alone, (0..ranks.size()).collect()))
 }
 
-/// The machine as the options have it, or as far as it can be found out, with the ranks on their nodes.
+/// The machine as the options have it, or what is assumed, with the ranks on their nodes.
 fn machine(config: &Config, nodes: &[usize]) -> Result<Machine, Error> {
-    let placed: Vec<NodeId> = nodes.iter().map(|node| NodeId(*node as u32)).collect();
+    let placed = place(nodes);
     if config.machine.is_empty() {
-        return Ok(Machine::unknown(placed));
+        return Ok(Machine::unknown(placed, None));
     }
     let refused = |reason: String| Error::Refused { rank: 0, reason: format!("in the machine: {reason}") };
     let machine: Machine = config.machine.parse().map_err(|error| refused(format!("{error}")))?;
@@ -549,4 +648,8 @@ fn machine(config: &Config, nodes: &[usize]) -> Result<Machine, Error> {
         return Err(refused(format!("it has {} nodes, and the ranks are on {found}", machine.nodes())));
     }
     Ok(machine.with_ranks(placed))
+}
+
+fn place(nodes: &[usize]) -> Vec<NodeId> {
+    nodes.iter().map(|node| NodeId(*node as u32)).collect()
 }

@@ -7,7 +7,8 @@ use crate::library::Mpi;
 use crate::memory::{PAGE, Segment, aligned};
 use crate::transport::{Put, Window, check_rank};
 use crate::wait::{Patience, Wait};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -89,33 +90,43 @@ pub struct Remote {
     under_way: UnderWay,
 }
 
-/// Target and bytes of puts that have not been flushed. They are copies: MPICH 4.0 over UCX may read a buffer after
+/// The bytes of puts that have not been flushed, by target. They are copies: MPICH 4.0 over UCX may read a buffer after
 /// `MPI_Win_flush_local` has said that it may be used again.
 #[derive(Default)]
-struct UnderWay(RefCell<Vec<(usize, Vec<u8>)>>);
+struct UnderWay {
+    kept: RefCell<BTreeMap<usize, Vec<Vec<u8>>>>,
+    bytes: Cell<usize>,
+}
 
 impl UnderWay {
     /// Keeps a copy; the address is good until it is flushed.
     fn keep(&self, to: usize, bytes: &[u8]) -> *const u8 {
         let copy = bytes.to_vec();
         let start = copy.as_ptr();
-        self.0.borrow_mut().push((to, copy));
+        self.kept.borrow_mut().entry(to).or_default().push(copy);
+        self.bytes.set(self.bytes.get() + bytes.len());
         start
     }
 
     fn bytes(&self) -> usize {
-        self.0.borrow().iter().map(|(_, bytes)| bytes.len()).sum()
+        self.bytes.get()
     }
 
-    fn flushed(&self, done: impl Fn(usize) -> bool) {
-        self.0.borrow_mut().retain(|(to, _)| !done(*to));
+    fn flushed(&self, to: usize) {
+        let done: usize = self.kept.borrow_mut().remove(&to).iter().flatten().map(Vec::len).sum();
+        self.bytes.set(self.bytes.get() - done);
+    }
+
+    fn all_flushed(&self) {
+        self.kept.borrow_mut().clear();
+        self.bytes.set(0);
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
         // After an error MPI may still read them.
-        std::mem::forget(self.0.take());
+        std::mem::forget(self.kept.take());
     }
 }
 
@@ -199,7 +210,7 @@ impl Window for Remote {
         // SAFETY: our live window, in an epoch.
         let code = unsafe { (self.window.mpi.fns.MPI_Win_flush)(to as c_int, self.window.handle) };
         self.check("MPI_Win_flush", code)?;
-        self.under_way.flushed(|rank| rank == to);
+        self.under_way.flushed(to);
         Ok(())
     }
 
@@ -207,7 +218,7 @@ impl Window for Remote {
         // SAFETY: as above.
         let code = unsafe { (self.window.mpi.fns.MPI_Win_flush_all)(self.window.handle) };
         self.check("MPI_Win_flush_all", code)?;
-        self.under_way.flushed(|_| true);
+        self.under_way.all_flushed();
         Ok(())
     }
 
@@ -269,7 +280,7 @@ impl Window for Remote {
         // SAFETY: our live window, in an epoch.
         let code = unsafe { (self.window.mpi.fns.MPI_Win_unlock_all)(self.window.handle) };
         self.check("MPI_Win_unlock_all", code)?;
-        self.under_way.flushed(|_| true);
+        self.under_way.all_flushed();
         self.window.free()
     }
 }

@@ -187,6 +187,7 @@ impl Work {
             With::Everybody { .. } if together.is_none() => {
                 // All ranks are in the commit, so none of them writes in another way.
                 let mut session = open(ranks)?;
+                session.look_at_network()?;
                 session.set_exclusive();
                 *together = Some(session);
             }

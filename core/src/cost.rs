@@ -3,7 +3,7 @@
 //! aggregator, and of the prototype's lessons for deciding whether to aggregate at all.
 
 use crate::ids::NodeId;
-use crate::plan::StorageFacts;
+use crate::plan::{Medium, StorageFacts};
 use crate::topology::Machine;
 
 /// What a node and the storage can do.
@@ -23,6 +23,8 @@ pub struct Calibration {
     pub sync_s: f64,
     /// How much of the shorter of exchange and writing still shows when they overlap.
     pub overlap_loss: f64,
+    /// Runs of so many bytes are written by their own ranks if there are several nodes, whatever else is known.
+    pub direct_between_nodes_bytes: Option<u64>,
 }
 
 impl Default for Calibration {
@@ -35,6 +37,7 @@ impl Default for Calibration {
             message_s: 1e-6,
             sync_s: 1e-6,
             overlap_loss: 0.5,
+            direct_between_nodes_bytes: None,
         }
     }
 }
@@ -43,12 +46,18 @@ impl Default for Calibration {
 /// rank's own pieces can go to the file while the program goes on.
 const IN_MEMORY_REQUEST_S: f64 = 0.5e-6;
 
+/// By way of an aggregator, bytes would go through the network twice. Shorter runs gain more than that.
+const NETWORK_BYTES: u64 = 32 << 10;
+
 impl Calibration {
-    /// What is known of a file system by its kind (docs/decisions/051).
-    pub fn of(storage: &StorageFacts) -> Self {
+    /// What is known of a file system by its kind (docs/decisions/051), if the machine is `named`, or not.
+    pub fn of(storage: &StorageFacts, named: bool) -> Self {
         let default = Self::default();
-        let request_s = if storage.in_memory { IN_MEMORY_REQUEST_S } else { default.request_s };
-        Self { request_s, ..default }
+        match storage.medium {
+            Medium::Memory => Self { request_s: IN_MEMORY_REQUEST_S, ..default },
+            Medium::Network if !named => Self { direct_between_nodes_bytes: Some(NETWORK_BYTES), ..default },
+            Medium::Network | Medium::Elsewhere => default,
+        }
     }
 }
 
@@ -88,6 +97,9 @@ impl Calibration {
     /// How long a run of bytes must be for its own rank to write it rather than send it to an aggregator; `None` if no
     /// length would do, because that many writers are slower than the aggregators however long their runs.
     pub fn direct_bytes_min(&self, machine: &Machine, load: &Load, aggregators: u32) -> Option<u64> {
+        if let Some(least) = self.direct_between_nodes_bytes.filter(|_| load.nodes > 1) {
+            return Some(least);
+        }
         let direct = self.write_s_per_byte(machine, load, load.ranks, load.nodes);
         let gain = self.aggregated_s_per_byte(machine, load, aggregators) - direct;
         if gain <= 0.0 {
@@ -166,9 +178,19 @@ mod tests {
         let node: Machine = "flat nodes=1 link=10GB/s ranks_per_node=4".parse().unwrap();
         let least = calibration.direct_bytes_min(&node, &load(4, 1, 1), 1).unwrap();
         assert!((64 << 10..1 << 20).contains(&least), "{least}");
-        let memory = Calibration::of(&StorageFacts { in_memory: true, ..StorageFacts::default() });
+        let facts = |medium| StorageFacts { medium, ..StorageFacts::default() };
+        let memory = Calibration::of(&facts(Medium::Memory), false);
         let least = memory.direct_bytes_min(&node, &load(4, 1, 1), 1).unwrap();
         assert!((8 << 10..=16 << 10).contains(&least), "{least}");
+        let servers = Calibration::of(&facts(Medium::Network), false);
+        assert_eq!(
+            servers.direct_bytes_min(&node, &load(4, 1, 1), 1),
+            calibration.direct_bytes_min(&node, &load(4, 1, 1), 1)
+        );
+        let nodes: Machine = "flat nodes=4 link=10GB/s ranks_per_node=2".parse().unwrap();
+        assert_eq!(servers.direct_bytes_min(&nodes, &load(8, 4, 1), 1), Some(32 << 10));
+        let named = Calibration::of(&facts(Medium::Network), true);
+        assert_eq!(named.direct_bytes_min(&nodes, &load(8, 4, 1), 1), None);
         let large: Machine = "flat nodes=4096 link=10GB/s ranks_per_node=16".parse().unwrap();
         assert_eq!(calibration.direct_bytes_min(&large, &load(65536, 4096, 48), 192), None);
     }

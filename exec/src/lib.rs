@@ -10,7 +10,6 @@ mod drive;
 mod error;
 mod far;
 mod memory;
-mod network;
 mod own;
 mod pack;
 mod plans;

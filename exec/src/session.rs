@@ -7,7 +7,6 @@ use crate::contain::contain;
 use crate::drive::{Drive, Memory, Offset};
 use crate::far::Far;
 use crate::memory::{Lent, Taken};
-use crate::network;
 use crate::own::Lying;
 use crate::plans::{PLANS_MAX, Plans, RUNS_MAX, Shifts};
 use crate::prepare::Prepared;
@@ -46,8 +45,7 @@ pub struct Session {
     storage: Arc<dyn Storage>,
     setting: Setting,
     machine: Machine,
-    /// For each rank, its node, and its number on this node.
-    nodes: Vec<usize>,
+    /// For each rank, its number on this node.
     local: Vec<Option<usize>>,
     plans: Plans,
     writer: Option<Writer>,
@@ -91,7 +89,6 @@ impl Session {
             storage,
             setting,
             machine,
-            nodes,
             local,
             plans: Plans::new(),
             writer,
@@ -128,19 +125,6 @@ impl Session {
     /// The machine that plans are made for.
     pub fn machine(&self) -> &Machine {
         &self.machine
-    }
-
-    /// Finds out whether the network between nodes is a slow one, if the options do not name the machine and it matters. Collective; before the
-    /// first commit.
-    pub fn look_at_network(&mut self) -> Result<(), Error> {
-        let config = &self.setting.config;
-        if !config.machine.is_empty() || config.exchange == Exchange::Direct {
-            return Ok(());
-        }
-        if let Some(slow) = network::slow_bytes_per_s(&*self.ranks, &self.nodes)? {
-            self.machine = Machine::unknown(place(&self.nodes), Some(slow));
-        }
-        Ok(())
     }
 
     /// Says that nobody but these ranks writes to the file while they commit. Then small extents that lie close together
@@ -635,11 +619,11 @@ fn find_nodes(ranks: &dyn Transport) -> Result<(Box<dyn Transport>, Vec<usize>),
     Ok((alone, (0..ranks.size()).collect()))
 }
 
-/// The machine as the options have it, or what is assumed, with the ranks on their nodes.
+/// The machine as the options have it, or as far as it can be found out, with the ranks on their nodes.
 fn machine(config: &Config, nodes: &[usize]) -> Result<Machine, Error> {
-    let placed = place(nodes);
+    let placed: Vec<NodeId> = nodes.iter().map(|node| NodeId(*node as u32)).collect();
     if config.machine.is_empty() {
-        return Ok(Machine::unknown(placed, None));
+        return Ok(Machine::unknown(placed));
     }
     let refused = |reason: String| Error::Refused { rank: 0, reason: format!("in the machine: {reason}") };
     let machine: Machine = config.machine.parse().map_err(|error| refused(format!("{error}")))?;
@@ -648,8 +632,4 @@ fn machine(config: &Config, nodes: &[usize]) -> Result<Machine, Error> {
         return Err(refused(format!("it has {} nodes, and the ranks are on {found}", machine.nodes())));
     }
     Ok(machine.with_ranks(placed))
-}
-
-fn place(nodes: &[usize]) -> Vec<NodeId> {
-    nodes.iter().map(|node| NodeId(*node as u32)).collect()
 }

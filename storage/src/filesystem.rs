@@ -1,6 +1,7 @@
 //! What a file system says of itself: its kind, its unit of access, and whether other nodes see the same files.
 
 use crate::lustre;
+use sago_core::plan::Medium;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -52,9 +53,13 @@ const LOCAL: [&str; 12] =
     ["ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "tmpfs", "ramfs", "overlay", "vfat", "devtmpfs"];
 
 impl FileSystem {
-    /// Whether its files are in this node's memory.
-    pub fn in_memory(&self) -> bool {
-        matches!(self.kind.as_str(), "tmpfs" | "ramfs")
+    /// Where it has its files.
+    pub fn medium(&self) -> Medium {
+        match self.kind.as_str() {
+            "tmpfs" | "ramfs" => Medium::Memory,
+            "fuse.glusterfs" => Medium::Network,
+            _ => Medium::Elsewhere,
+        }
     }
 
     /// Of a file or folder that is there, or of the folder that a new file goes to.

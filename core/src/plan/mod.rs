@@ -46,8 +46,24 @@ pub struct Job<'a> {
 pub struct StorageFacts {
     pub stripe_bytes: Option<u64>,
     pub targets: Option<u32>,
-    /// Its files are in memory.
-    pub in_memory: bool,
+    pub medium: Medium,
+}
+
+/// Where a file system has its files, as far as its kind tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Medium {
+    /// In the memory of the node.
+    Memory,
+    /// On servers to which the bytes go through the network that the ranks have, too.
+    Network,
+    #[default]
+    Elsewhere,
+}
+
+impl StorageFacts {
+    pub fn in_memory(&self) -> bool {
+        self.medium == Medium::Memory
+    }
 }
 
 /// The plan of all areas.

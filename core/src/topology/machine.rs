@@ -26,10 +26,10 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// One node, or a few on one switch: what is assumed where nothing is known, but perhaps that links are slow.
-    pub fn unknown(ranks: Vec<NodeId>, slow_bytes_per_s: Option<f64>) -> Self {
+    /// One node, or a few on one switch: what is assumed where nothing is known.
+    pub fn unknown(ranks: Vec<NodeId>) -> Self {
         let nodes = ranks.iter().map(|node| node.0 + 1).max().unwrap_or(1);
-        let fabric = Arc::new(Flat::new(nodes, slow_bytes_per_s.unwrap_or(10e9)));
+        let fabric = Arc::new(Flat::new(nodes, 10e9));
         let (latency_s, memory_bytes_per_s, io_bytes_per_s) = (1e-6, 8e9, 10e9);
         let (ranks, io) = (RankMap::Listed(ranks), IoSide::Unknown);
         Self { fabric, ranks, latency_s, memory_bytes_per_s, io, io_bytes_per_s }

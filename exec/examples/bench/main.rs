@@ -74,9 +74,10 @@ impl<'a> Bench<'a> {
         let (rank, size) = (ranks.rank() as u64, ranks.size() as u64);
         let shape = Shape::named(name, rank, size).ok_or_else(|| format!("no pattern `{name}`"))?;
         let config = Config::parse(&options.join(" ")).map_err(|e| e.to_string())?;
-        let in_memory = FileSystem::of(Path::new(folder)).is_ok_and(|found| found.in_memory());
-        let storage = StorageFacts { in_memory, ..StorageFacts::default() };
-        let calibration = Calibration::of(&storage);
+        let medium =
+            FileSystem::of(Path::new(folder)).map_or_else(|_| Default::default(), |found| found.medium());
+        let storage = StorageFacts { medium, ..StorageFacts::default() };
+        let calibration = Calibration::of(&storage, !config.machine.is_empty());
         let setting = Setting { config, storage, calibration };
         let folder = folder.clone();
         let (repeats, steps, seed) = (number(repeats)?, number(steps)?, number(seed)?);

@@ -108,7 +108,7 @@ impl<'a> Commit<'a> {
         let storage = StorageFacts {
             stripe_bytes: Some(scenario.storage.stripe_bytes),
             targets: Some(scenario.storage.targets),
-            in_memory: false,
+            medium: sago_core::plan::Medium::Elsewhere,
         };
         let calibration = scenario.calibration();
         let job = Job { machine: &machine, config: &scenario.config, storage, calibration };

@@ -50,7 +50,7 @@ mod tests {
         options.set("stripe", "1MiB", Origin::new(Source::User, "")).unwrap();
         options.hints([("striping_factor", "8")]);
         add_facts(
-            StorageFacts { stripe_bytes: Some(4 << 20), targets: Some(48), in_memory: false },
+            StorageFacts { stripe_bytes: Some(4 << 20), targets: Some(48), ..StorageFacts::default() },
             &mut options,
         );
         assert_eq!(options.config().stripe_bytes, Some(4 << 20));

@@ -11,7 +11,7 @@ use crate::below::Below;
 use crate::report;
 use crate::state::State;
 use sago_core::config::{Config, Layers, Mode};
-use sago_core::plan::StorageFacts;
+use sago_core::plan::{Medium, StorageFacts};
 use sago_hdf5::sys::*;
 use sago_hdf5::{Library, error};
 use sago_mpi::{Mpi, Newcomers, Options, RawComm, RawInfo, Reduce, Transport};
@@ -197,6 +197,9 @@ fn path_of(name: &str) -> Option<PathBuf> {
     std::path::absolute(bare).ok()
 }
 
+/// As numbers; the others are told what the first rank found.
+const MEDIA: [Medium; 3] = [Medium::Elsewhere, Medium::Memory, Medium::Network];
+
 /// What a rank could do by itself, and, if it is the first, what it found.
 struct Votes {
     storage: bool,
@@ -219,8 +222,9 @@ impl Votes {
     ) -> Result<Result<Together, Reason>, sago_mpi::Error> {
         let window = config.window_bytes.unwrap_or_else(|| window_bytes(ranks.size()));
         let yes = [self.storage, self.number, self.known, !self.known].map(u64::from);
-        let StorageFacts { stripe_bytes, targets, in_memory } = self.facts.unwrap_or_default();
-        let found = [stripe_bytes.unwrap_or(0), targets.map_or(0, u64::from), u64::from(in_memory)];
+        let StorageFacts { stripe_bytes, targets, medium } = self.facts.unwrap_or_default();
+        let medium = MEDIA.iter().position(|known| *known == medium).unwrap_or(0) as u64;
+        let found = [stripe_bytes.unwrap_or(0), targets.map_or(0, u64::from), medium];
         let found = found.map(|number| !number);
         let mut least = [yes[0], yes[1], yes[2], yes[3], window, found[0], found[1], found[2]];
         ranks.allreduce(Reduce::Min, &mut least)?;
@@ -229,11 +233,11 @@ impl Votes {
         if number == 0 || known == new || (storage == 0 && new == 1) {
             return Ok(Err(Reason::NoSuchFile));
         }
-        let [stripe_bytes, targets, in_memory] = found.map(|number| !number);
+        let [stripe_bytes, targets, medium] = found.map(|number| !number);
         let facts = StorageFacts {
             stripe_bytes: Some(stripe_bytes).filter(|bytes| *bytes > 0),
             targets: u32::try_from(targets).ok().filter(|count| *count > 0),
-            in_memory: in_memory == 1,
+            medium: MEDIA.get(medium as usize).copied().unwrap_or_default(),
         };
         Ok(Ok(Together { window_bytes, facts }))
     }
@@ -275,6 +279,6 @@ fn facts(path: &Path) -> StorageFacts {
     StorageFacts {
         stripe_bytes: found.stripes.map(|stripes| stripes.size_bytes),
         targets: found.stripes.and_then(|stripes| stripes.count),
-        in_memory: found.in_memory(),
+        medium: found.medium(),
     }
 }

@@ -177,7 +177,7 @@ impl Work {
         let Self { crew: Crew { ranks, together, alone, config, facts, .. }, storage, traced_since, .. } =
             self;
         let open = |ranks: &dyn Transport| {
-            let calibration = Calibration::of(facts);
+            let calibration = Calibration::of(facts, !config.machine.is_empty());
             let setting = Setting { config: config.clone(), storage: *facts, calibration };
             let mut session = Session::open(ranks, Arc::clone(storage), setting)?;
             session.set_trace(*traced_since);
@@ -187,7 +187,6 @@ impl Work {
             With::Everybody { .. } if together.is_none() => {
                 // All ranks are in the commit, so none of them writes in another way.
                 let mut session = open(ranks)?;
-                session.look_at_network()?;
                 session.set_exclusive();
                 *together = Some(session);
             }
@@ -284,7 +283,7 @@ impl Work {
     /// Pieces of so many bytes are long enough to go ahead.
     fn long_bytes(&self) -> u64 {
         let Crew { config, facts, .. } = &self.crew;
-        let long = if facts.in_memory { AHEAD_IN_MEMORY_BYTES_MIN } else { AHEAD_BYTES_MIN };
+        let long = if facts.in_memory() { AHEAD_IN_MEMORY_BYTES_MIN } else { AHEAD_BYTES_MIN };
         config.buffer_bytes.unwrap_or(u64::MAX).min(long)
     }
 

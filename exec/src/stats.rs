@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     pub commits: u64,
-    /// Commits that used the plan of the one before.
+    /// Commits that used a plan that had been made before.
     pub reused: u64,
     pub planning: Duration,
     pub copying: Duration,

@@ -41,12 +41,18 @@ const NAMES_MAX: usize = 3;
 /// Rounds emptier than this could be fewer.
 const FILL_LOW: f64 = 0.5;
 
+const MEMORY_CLOSED: &str = "the ranks of a node may not read each other's memory, so that what they write together waits for the commit \
+    and is exchanged there: `sysctl kernel.yama.ptrace_scope=0` allows it to all processes of a user";
+
 pub fn advice(report: &Report) -> Vec<Advice> {
     let mut all = Vec::new();
     calls(report, &mut all);
     passed(report, &mut all);
     buffers(report, &mut all);
     window(report, &mut all);
+    if report.memory_closed {
+        all.push(Advice::Change(MEMORY_CLOSED.to_owned()));
+    }
     time(report, &mut all);
     all
 }
@@ -73,7 +79,7 @@ fn calls(report: &Report, all: &mut Vec<Advice>) {
     }
     if report.commits.reused > 0 {
         let (reused, commits) = (report.commits.reused, counted(commits, "commit"));
-        all.push(Advice::Good(format!("{reused} of {commits} used the plan of the one before")));
+        all.push(Advice::Good(format!("{reused} of {commits} used a plan made before")));
     }
 }
 

@@ -47,6 +47,7 @@ pub struct Facts {
     pub file: String,
     pub mode: String,
     pub writable: bool,
+    pub memory_closed: bool,
     pub open_us: u64,
     pub network: String,
     /// The node of each rank.
@@ -182,6 +183,7 @@ impl Contribution {
                 buffers_bytes_max: self.buffers_bytes_max,
                 buffers_bytes: self.buffers_bytes,
             },
+            memory_closed: facts.memory_closed,
             file_system: facts.file_system,
             plan: facts.plan,
             options: facts.options,

@@ -20,6 +20,9 @@ pub struct Report {
     /// `window` or `immediate`.
     pub mode: String,
     pub writable: bool,
+    /// The ranks of the node may not read each other's memory: what they wrote together was exchanged in commits.
+    #[serde(default)]
+    pub memory_closed: bool,
     pub ranks: u32,
     /// From opening to closing, on rank 0.
     pub open_us: u64,
@@ -98,7 +101,7 @@ pub enum Direction {
 pub struct Commits {
     /// Of all ranks together, reads included.
     pub together: u64,
-    /// Of those, how many used the plan of the one before.
+    /// Of those, how many used a plan that had been made before.
     pub reused: u64,
     /// Of single ranks, for what did not fit into their windows.
     pub alone: u64,

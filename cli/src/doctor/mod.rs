@@ -101,6 +101,14 @@ fn machine(findings: &mut Findings) {
     let nodes = env::var("SLURM_JOB_NUM_NODES").ok().map(|n| format!(", a Slurm job on {n} nodes"));
     let machine = format!("{cores} cores{}", nodes.unwrap_or_default());
     findings.fine("machine", format!("{machine}; its network is that of the option `machine`, or flat"));
+    let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+    if scope.trim().parse().is_ok_and(|scope: u32| scope > 0) {
+        let rest = "what ranks write together is exchanged in commits (docs/TUNING.md, `background`)";
+        findings.note(
+            "machine",
+            format!("kernel.yama.ptrace_scope is {}: for ordinary users {rest}", scope.trim()),
+        );
+    }
 }
 
 /// The folder's file system, and whether it can be written to.

@@ -25,6 +25,8 @@ pub struct Crew {
     pub window: Window,
     /// Whether it has been tried to let ranks write together ahead of commits. The same on all ranks.
     joined: bool,
+    /// They may not, since they cannot read each other's memory. The same on all ranks.
+    pub memory_closed: bool,
     pub compared: Compared,
     /// What the sessions were made for.
     pub config: Config,
@@ -47,6 +49,7 @@ impl Crew {
             ahead: None,
             window: Window::new(Region::new(1)?),
             joined: false,
+            memory_closed: false,
             compared: None,
             config,
             facts,
@@ -96,6 +99,7 @@ impl Crew {
         };
         // Without it the ranks exchange such pieces in the commit.
         let board = Board::new(&self.ranks, least, (&self.config, &self.facts));
+        self.memory_closed = matches!(board, Ok(None));
         ahead.set_board(board.ok().flatten().map(Arc::new), epoch);
     }
 }

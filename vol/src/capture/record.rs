@@ -167,6 +167,7 @@ impl Record {
             file: about.name.to_owned(),
             mode: about.mode.clone(),
             writable: about.writable,
+            memory_closed: crew.memory_closed,
             open_us: us(open),
             network: network.unwrap_or_default(),
             nodes,

@@ -94,6 +94,15 @@ impl Plans {
         next.or_else(|| self.history.back().and_then(|number| self.position(*number)))
     }
 
+    pub fn expected_plan(&self) -> Option<&Known> {
+        self.expected().map(|at| &self.known[at])
+    }
+
+    /// Whether a plan is the one that was good last.
+    pub fn is_last(&self, plan: &Known) -> bool {
+        self.history.back() == Some(&plan.number)
+    }
+
     /// Of the plans that are good for all ranks the one that is expected, or else the one that was good last.
     pub fn choose(&self, good: impl Fn(usize) -> bool) -> Option<usize> {
         let places = self.expected().into_iter().chain((0..self.known.len()).rev());

@@ -193,13 +193,21 @@ impl Session {
         self.steady && self.ranks.one_node()
     }
 
+    /// Whether ranks may begin with the plan that is expected before all have come. Not if some fill holes by it and did otherwise in
+    /// the commit before: threads of others may still write ahead what goes there. The same on all ranks.
+    fn may_begin_apart(&self) -> bool {
+        let expected = self.plans.expected_plan();
+        expected.is_some_and(|plan| self.plans.is_last(plan) || self.sieve(&plan.prepared).is_none())
+    }
+
     fn carry_out(
         &mut self,
         declared: Declared,
         whole: bool,
         mut memory: Memory<'_, '_>,
     ) -> Result<Verdict, Error> {
-        let found = if self.is_eager() && matches!(memory, Memory::Lent(_)) {
+        let eager = self.is_eager() && self.may_begin_apart();
+        let found = if eager && matches!(memory, Memory::Lent(_)) {
             let known = self.timed_planning(|session| session.compare(&declared, whole));
             if let Some(verdict) = self.begin_at_once(known, &mut memory, Begin::Apart)? {
                 return Ok(verdict);

@@ -248,6 +248,7 @@ functions! {
         H5Pclose: c!(hid_t => herr_t);
         H5Pget: c!(hid_t, *const c_char, *mut c_void => herr_t);
         H5Pset: c!(hid_t, *const c_char, *const c_void => herr_t);
+        H5Pget_userblock: c!(hid_t, *mut hsize_t => herr_t);
         H5Pget_vol_info: c!(hid_t, *mut *mut c_void => herr_t);
         H5Pset_vol: c!(hid_t, hid_t, *const c_void => herr_t);
         H5Pget_layout: c!(hid_t => H5D_layout_t);

@@ -80,6 +80,10 @@ impl Newcomers {
         Ok(Self { comm: unsafe { Comm::given(mpi, comm, options.count_max) }?, options })
     }
 
+    pub fn rank(&self) -> usize {
+        self.comm.rank()
+    }
+
     /// As [`Transport::allreduce`].
     pub fn allreduce(&self, op: Reduce, values: &mut [u64]) -> Result<(), Error> {
         self.comm.allreduce(&Polite::default(), op, values)

@@ -86,18 +86,23 @@ CASE(file_per_rank)
 }
 
 /* The last rank's connector, whichever it is, has other options than that of the others. */
+static void choose_options(hid_t fapl, const char *options)
+{
+    hid_t connector;
+    void *info;
+    if (!getenv("HDF5_VOL_CONNECTOR") || rank < nranks - 1)
+        return;
+    OK(H5Pget_vol_id(fapl, &connector));
+    OK(H5VLconnector_str_to_info(options, connector, &info));
+    OK(H5Pset_vol(fapl, connector, info));
+    OK(H5VLfree_connector_info(connector, info));
+    OK(H5VLclose(connector));
+}
+
 static void use_with_options(const char *options)
 {
     hid_t fapl = on_all();
-    if (getenv("HDF5_VOL_CONNECTOR") && rank == nranks - 1) {
-        hid_t connector;
-        void *info;
-        OK(H5Pget_vol_id(fapl, &connector));
-        OK(H5VLconnector_str_to_info(options, connector, &info));
-        OK(H5Pset_vol(fapl, connector, info));
-        OK(H5VLfree_connector_info(connector, info));
-        OK(H5VLclose(connector));
-    }
+    choose_options(fapl, options);
     hid_t file = ID(H5Fcreate("f.h5", H5F_ACC_TRUNC, H5P_DEFAULT, fapl));
     H5Pclose(fapl);
     hid_t d = make_ints(file, "d", (hsize_t)(EACH * nranks), H5P_DEFAULT);
@@ -113,6 +118,22 @@ CASE(ranks_with_different_options)
 {
     use_with_options("mode=off");
     use_with_options("mode=immediate window=64KiB");
+    use("f.h5", MPI_COMM_WORLD, true);
+}
+
+/* Options that one rank cannot read: nobody opens the file, and nobody waits for it. */
+CASE(options_unread_on_one_rank)
+{
+    hid_t fapl = on_all();
+    choose_options(fapl, "no_such_option=1");
+    hid_t file = H5I_INVALID_HID;
+    H5E_BEGIN_TRY { file = H5Fcreate("f.h5", H5F_ACC_TRUNC, H5P_DEFAULT, fapl); }
+    H5E_END_TRY;
+    if (getenv("HDF5_VOL_CONNECTOR"))
+        EXPECT(file < 0, "the file is open");
+    else
+        OK(H5Fclose(file));
+    H5Pclose(fapl);
     use("f.h5", MPI_COMM_WORLD, true);
 }
 

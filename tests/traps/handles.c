@@ -95,6 +95,87 @@ CASE(one_rank_writes_with_collective_metadata)
     expect_in_file("f.h5", "d", EACH, (hsize_t)(EACH * (nranks - 1)), 1);
 }
 
+/* Handles of one dataset differ in how its metadata are read, and ranks have different ones open already. */
+CASE(opened_in_different_ways)
+{
+    hid_t file = make_file("f.h5"), d = make_ints(file, "d", (hsize_t)(EACH * nranks), in_chunks(30)), dapl = H5Pcreate(H5P_DATASET_ACCESS);
+    OK(H5Pset_all_coll_metadata_ops(dapl, true));
+    write_ints(d, (hsize_t)(EACH * rank), EACH, 1, collective());
+    OK(H5Dclose(d));
+    hid_t early = rank == 0 ? open_ints(file, "d") : H5I_INVALID_HID;
+    d           = ID(H5Dopen2(file, "d", dapl));
+    write_ints(d, (hsize_t)(EACH * rank), EACH, 2, collective());
+    OK(H5Fflush(file, H5F_SCOPE_LOCAL));
+    OK(H5Dclose(d));
+    d = open_ints(file, "d");
+    write_ints(d, (hsize_t)(EACH * rank), EACH / 2, 3, collective());
+    OK(H5Dclose(d));
+    if (early >= 0)
+        OK(H5Dclose(early));
+    OK(H5Fclose(file));
+    H5Pclose(dapl);
+    expect_in_file("f.h5", "d", 0, EACH / 2, 3);
+    expect_in_file("f.h5", "d", EACH / 2, EACH / 2, 2);
+}
+
+/* A group that is removed while it is open goes when it is closed, and its dataset with it: what was written there must not come
+ * after what lies in its place by then. */
+CASE(dataset_of_a_removed_group)
+{
+    hsize_t all  = (hsize_t)(EACH * nranks);
+    hid_t   file = make_file("f.h5"), group = ID(H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    hid_t   d = make_ints(group, "d", all, H5P_DEFAULT);
+    OK(H5Ldelete(file, "g", H5P_DEFAULT));
+    write_ints(d, (hsize_t)(EACH * rank), EACH, -5000, collective());
+    OK(H5Gclose(group));
+    OK(H5Dclose(d));
+    hid_t dcpl = in_chunks(all);
+    OK(H5Pset_shuffle(dcpl));
+    hid_t filled = in_chunks(0);
+    int   fill = 3;
+    OK(H5Pset_fill_value(filled, H5T_NATIVE_INT, &fill));
+    hid_t e = make_ints(file, "e", all, dcpl), plain = make_ints(file, "plain", all, filled);
+    write_ints(e, (hsize_t)(EACH * rank), EACH, 7, collective());
+    OK(H5Dclose(e));
+    OK(H5Dclose(plain));
+    OK(H5Fclose(file));
+    expect_in_file("f.h5", "e", 0, all, 7);
+    hid_t fapl = natively();
+    if (rank == 0) {
+        int *found = malloc(all * sizeof *found);
+        hid_t f = ID(H5Fopen("f.h5", H5F_ACC_RDONLY, fapl)), p = ID(H5Dopen2(f, "plain", H5P_DEFAULT));
+        OK(H5Dread(p, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, found));
+        for (hsize_t i = 0; i < all; i++)
+            if (found[i] != fill) {
+                EXPECT(false, "element %d of a dataset that nobody wrote is %d", (int)i, found[i]);
+                break;
+            }
+        OK(H5Dclose(p));
+        OK(H5Fclose(f));
+        free(found);
+    }
+    H5Pclose(fapl);
+    barrier();
+}
+
+/* One rank clears, all write their parts, and some write by themselves to a dataset that is left to HDF5. */
+CASE(parts_beside_a_dataset_of_hdf5)
+{
+    hid_t fapl = on_all();
+    OK(H5Pset_all_coll_metadata_ops(fapl, true));
+    hid_t file = ID(H5Fcreate("f.h5", H5F_ACC_TRUNC, H5P_DEFAULT, fapl)), all = (hid_t)(EACH * nranks);
+    hid_t d = make_ints(file, "d", (hsize_t)all, H5P_DEFAULT), other = make_ints(file, "other", (hsize_t)all, in_chunks(EACH));
+    write_ints(d, 0, rank == 0 ? (hsize_t)all : 0, -1000, collective());
+    write_ints(d, (hsize_t)(EACH * rank), EACH, 5, collective());
+    if (rank % 2)
+        write_ints(other, (hsize_t)(EACH * rank), EACH, 6, independent());
+    OK(H5Dclose(other));
+    OK(H5Dclose(d));
+    OK(H5Fclose(file));
+    H5Pclose(fapl);
+    expect_in_file("f.h5", "d", 0, (hsize_t)all, 5);
+}
+
 /* Ranks write together with different types in memory. */
 CASE(memory_types_differ)
 {

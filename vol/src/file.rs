@@ -7,7 +7,6 @@ use crate::forward::{Outcome, Request, counted, forward, forward_close, wrap_req
 use crate::info::Info;
 use crate::op::Op;
 use crate::state::State;
-use sago_core::config::Layers;
 use sago_hdf5::handle::PropertyList;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, Library, error, guard};
@@ -102,7 +101,7 @@ unsafe extern "C" fn specific<const SLOT: usize>(
     };
     // SAFETY: HDF5 passes what the callback below expects, but for the file access list.
     unsafe {
-        forward_by_fapl(SLOT, Op::FileSpecific, fapl, request, &mut None, |class, fapl| {
+        forward_by_fapl(SLOT, Op::FileSpecific, fapl, request, |class, fapl| {
             if ours.op_type == H5VL_file_specific_t_H5VL_FILE_DELETE {
                 ours.args.del.fapl_id = fapl;
             } else {
@@ -236,7 +235,7 @@ fn note_default_list(slot: usize, dxpl: hid_t) {
     }
 }
 
-/// [`forward_by_fapl`] for what opens a file, which is then captured if it can be.
+/// The same as [`forward_by_fapl`] for what opens a file, which is then captured if it can be.
 ///
 /// # Safety
 /// As for [`forward_by_fapl`], and `name` is a C string.
@@ -249,26 +248,37 @@ unsafe fn open_by_fapl(
     request: Request,
     call: impl FnOnce(&H5VL_class_t, hid_t) -> Option<*mut c_void>,
 ) -> *mut c_void {
-    let mut options = None;
-    // SAFETY: the caller's promise.
-    let wrapper = unsafe { forward_by_fapl(slot, op, fapl, request, &mut options, call) };
-    let Some(options) = options.filter(|_| !wrapper.is_null()) else { return wrapper };
-    // SAFETY: the caller's promise.
-    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
-    let writable = flags & H5F_ACC_RDWR != 0;
-    // SAFETY: a live wrapper, just made.
-    unsafe {
-        let (_, below) = Wrapper::parts(wrapper);
-        let config = options.config();
-        let request =
-            capture::Request { below: &below, config, options: &options, name: &name, writable, fapl };
-        capture::file_opened(wrapper, &request);
-    }
-    wrapper
+    let Some(library) = Library::in_slot(slot) else { return ptr::null_mut() };
+    counted(library, op, || {
+        // Ranks that copy the access list meet over its communicator: first they must know that all will.
+        let options = Info::layers(library, fapl);
+        let gathered = error::preserve(library, || capture::gather(library, fapl, options.as_ref().ok()));
+        let options = options?;
+        let gathered = gathered?;
+        let opened = Below::open(library, options.config(), fapl).and_then(|(below, list)| {
+            let object = call(below.class(), list.id()).ok_or(Error::NoMethod)?;
+            // SAFETY: the caller's promise.
+            unsafe { wrap_request(request, &below) };
+            Ok((object.wrapped(&below), below))
+        });
+        let (wrapper, below) = match opened {
+            Ok((wrapper, below)) if !wrapper.is_null() => (wrapper, below),
+            failed => {
+                gathered.into_iter().for_each(|gathered| gathered.part(library));
+                return failed.map(|(wrapper, _)| wrapper);
+            }
+        };
+        // SAFETY: the caller's promise.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+        let writable = flags & H5F_ACC_RDWR != 0;
+        let request = capture::Request { below: &below, name: &name, writable, fapl };
+        // SAFETY: a live wrapper, just made.
+        unsafe { capture::file_opened(wrapper, &request, gathered) };
+        Ok(wrapper)
+    })
 }
 
-/// Runs `call` with the connector below that the options in `fapl` name, and a file access list made for it. The options
-/// are left in `used`.
+/// Runs `call` with the connector below that the options in `fapl` name, and a file access list made for it.
 ///
 /// # Safety
 /// `request` is null or a place that holds null or gets a request of the connector below.
@@ -277,13 +287,12 @@ unsafe fn forward_by_fapl<T: Outcome>(
     op: Op,
     fapl: hid_t,
     request: Request,
-    used: &mut Option<Layers>,
     call: impl FnOnce(&H5VL_class_t, hid_t) -> Option<T>,
 ) -> T {
     let Some(library) = Library::in_slot(slot) else { return T::FAILURE };
     counted(library, op, || {
         let (below, fapl): (Arc<Below>, PropertyList) =
-            Below::open(library, used.insert(Info::layers(library, fapl)?).config(), fapl)?;
+            Below::open(library, Info::layers(library, fapl)?.config(), fapl)?;
         let outcome = call(below.class(), fapl.id()).ok_or(Error::NoMethod)?;
         // SAFETY: the caller's promise.
         unsafe { wrap_request(request, &below) };

@@ -124,7 +124,7 @@ unsafe extern "C" fn specific(
             #[allow(non_upper_case_globals)]
             match (*args).op_type {
                 H5VL_object_specific_t_H5VL_OBJECT_CHANGE_REF_COUNT => {
-                    capture::remove_links(wrapper, kind, native)
+                    capture::remove_links(wrapper, &*location, native)
                 }
                 H5VL_object_specific_t_H5VL_OBJECT_FLUSH => {
                     if let Some(file) = capture::file_of(wrapper, kind) {

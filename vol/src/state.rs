@@ -155,6 +155,12 @@ impl State {
         Some(crews.swap_remove(found))
     }
 
+    /// Whether another crew can be kept. May differ between ranks.
+    pub fn has_room_for_crew(&self) -> bool {
+        lock(&self.crews).len() < CREWS_MAX
+    }
+
+    /// Who is kept already stays, but for the oldest where there is no room. What MPI has for that one it has until the program ends.
     pub fn keep_crew(&self, crew: Crew) {
         let mut crews = lock(&self.crews);
         crews.insert(0, crew);

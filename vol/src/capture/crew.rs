@@ -4,10 +4,12 @@
 use super::ahead::{Ahead, Board};
 use super::overlap::Compared;
 use super::window::{Region, Window};
+use crate::state::State;
 use sago_core::config::Config;
 use sago_core::plan::StorageFacts;
 use sago_exec::Session;
-use sago_mpi::{MpiRanks, Transport};
+use sago_hdf5::Library;
+use sago_mpi::{MpiRanks, Reduce, Transport};
 use std::sync::Arc;
 
 pub struct Crew {
@@ -89,6 +91,35 @@ impl Crew {
         }
         self.window.clear();
         Ok(())
+    }
+
+    /// Keeps it for the next file of these ranks if each of them has room for it; else gives back what MPI has for it, of which there is not
+    /// much: MPICH has 2048 communicators. Collective.
+    pub fn keep(self, library: &'static Library) {
+        let kept = self.can_be_kept(library).unwrap_or(true);
+        self.keep_if(kept, library);
+    }
+
+    /// Whether each of the ranks has room for it. Collective.
+    pub fn can_be_kept(&self, library: &'static Library) -> Result<bool, sago_mpi::Error> {
+        let mut all = [u64::from(State::of(library).has_room_for_crew())];
+        self.ranks.allreduce(Reduce::Min, &mut all)?;
+        Ok(all[0] == 1)
+    }
+
+    /// The same when that is known.
+    pub fn keep_if(self, kept: bool, library: &'static Library) {
+        if kept { State::of(library).keep_crew(self) } else { self.close() }
+    }
+
+    /// What cannot be given back goes with the process. Collective.
+    fn close(self) {
+        let Self { ranks, together, alone, ahead, .. } = self;
+        drop(ahead);
+        for session in [together, alone].into_iter().flatten() {
+            drop(session.close());
+        }
+        drop(Box::new(ranks).close());
     }
 
     /// Lets ranks tell each other what they write, so that what is long pieces of the file only together can go ahead of the commit.

@@ -30,14 +30,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+/// A rank does not collect more pieces than this, however small: each takes some hundred bytes of memory until it is carried out.
+const RUNS_MAX: usize = 2 << 20;
+
+/// A dataset's token, and whether its metadata are read by all ranks together.
+type Key = ([u8; 16], bool);
+
 pub struct CapturedFile {
     pub library: &'static Library,
     /// By which HDF5 knows the open file in this process.
     pub number: u64,
-    pub mode: Mode,
+    mode: Cell<Mode>,
     /// Metadata are read by all ranks together.
     pub collective_metadata: bool,
     pub writable: bool,
+    /// HDF5 tells wrong places of chunks.
+    pub chunks_misplaced: bool,
     /// The same for files that the same ranks have opened.
     pub group: u64,
     name: String,
@@ -46,7 +54,8 @@ pub struct CapturedFile {
     atomic: Cell<bool>,
     /// The ranks have lost each other, and who closed the file has been told.
     given_up: Cell<bool>,
-    datasets: RefCell<BTreeMap<[u8; 16], Weak<Dataset>>>,
+    /// Of one dataset there may be handles of both kinds.
+    datasets: RefCell<BTreeMap<Key, Weak<Dataset>>>,
     progress: Option<Arc<Watched>>,
     /// There if a report is asked for, until it is made.
     record: RefCell<Option<Record>>,
@@ -100,6 +109,7 @@ pub struct Opening {
     pub mode: Mode,
     pub collective_metadata: bool,
     pub writable: bool,
+    pub chunks_misplaced: bool,
     pub group: u64,
     pub storage: Arc<dyn Storage>,
     pub record: Option<Record>,
@@ -109,8 +119,8 @@ pub struct Opening {
 
 impl CapturedFile {
     pub fn new(opening: Opening, mut crew: Crew) -> Self {
-        let Opening { library, number, name, mode, collective_metadata, writable, group, .. } = opening;
-        let Opening { storage, record, progress, .. } = opening;
+        let Opening { library, number, name, mode, collective_metadata, writable, .. } = opening;
+        let Opening { chunks_misplaced, group, storage, record, progress, .. } = opening;
         for session in [&mut crew.together, &mut crew.alone].into_iter().flatten() {
             session.turn_to(Arc::clone(&storage));
         }
@@ -127,14 +137,16 @@ impl CapturedFile {
             overlapped: false,
             unclear: false,
             scratch: Scratch::default(),
+            kept: true,
             broken: None,
         };
         Self {
             library,
             number,
-            mode,
+            mode: Cell::new(mode),
             collective_metadata,
             writable,
+            chunks_misplaced,
             group,
             name,
             handles: Cell::new(0),
@@ -179,6 +191,16 @@ impl CapturedFile {
         result
     }
 
+    /// The same on all ranks.
+    pub fn mode(&self) -> Mode {
+        self.mode.get()
+    }
+
+    /// From now on nothing waits. All ranks say so, when nothing does.
+    pub fn set_immediate(&self) {
+        self.mode.set(Mode::Immediate);
+    }
+
     pub fn set_atomic(&self, atomic: bool) {
         self.atomic.set(atomic);
     }
@@ -188,16 +210,16 @@ impl CapturedFile {
         self.work().map_or(0, |work| work.crew.window.capacity())
     }
 
-    pub fn known_dataset(&self, token: &[u8; 16]) -> Option<Arc<Dataset>> {
-        self.datasets.borrow().get(token).and_then(Weak::upgrade)
+    pub fn known_dataset(&self, token: &[u8; 16], together: bool) -> Option<Arc<Dataset>> {
+        self.datasets.borrow().get(&(*token, together)).and_then(Weak::upgrade)
     }
 
-    pub fn remember(&self, token: [u8; 16], dataset: &Arc<Dataset>) {
+    pub fn remember(&self, dataset: &Arc<Dataset>) {
         let mut datasets = self.datasets.borrow_mut();
         if datasets.len() > 64 && datasets.len().is_power_of_two() {
             datasets.retain(|_, dataset| dataset.strong_count() > 0);
         }
-        datasets.insert(token, Arc::downgrade(dataset));
+        datasets.insert((dataset.token, dataset.together), Arc::downgrade(dataset));
     }
 
     /// The datasets that are open, in the same order on all ranks.
@@ -216,7 +238,7 @@ impl CapturedFile {
     ) -> Result<Taken, Error> {
         let work = &mut *self.work()?;
         let (mut rounds, mut left_over) = (1, 0);
-        let mut carry_out = self.mode == Mode::Immediate;
+        let mut carry_out = self.mode() == Mode::Immediate;
         work.estimate = work.estimate.saturating_add(dataset_bytes);
         work.enter();
         self.clear(work)?;
@@ -232,7 +254,7 @@ impl CapturedFile {
         if carry_out {
             let taken = self.carry_out(work, With::Everybody { rounds }, writes)?;
             // HDF5 may have to do a rank's part, which then comes back into the window.
-            work.estimate = if self.mode == Mode::Window { left_over } else { 0 };
+            work.estimate = if self.mode() == Mode::Window { left_over } else { 0 };
             return Ok(taken);
         }
         self.keep(work, EVERYBODY, writes)
@@ -261,7 +283,8 @@ impl CapturedFile {
 
     fn keep(&self, work: &mut Work, with: With, writes: &mut [Write<'_>]) -> Result<Taken, Error> {
         let bytes: u64 = writes.iter().map(|write| write.bytes.left()).sum();
-        if bytes > work.crew.window.room() {
+        let runs: usize = writes.iter().map(|write| write.runs.len()).sum();
+        if bytes > work.crew.window.room() || work.crew.window.runs() + runs > RUNS_MAX {
             if with != With::Nobody {
                 self.checked(work, With::Nobody, Work::await_others)?;
             }
@@ -338,7 +361,7 @@ impl CapturedFile {
         let work = &mut *self.work()?;
         let window = &mut work.crew.window;
         let bytes = runs.map(|runs| runs.iter().map(|run| run.bytes()).sum::<u64>());
-        let fits = self.mode == Mode::Window && bytes.is_some_and(|bytes| bytes <= window.room());
+        let fits = self.mode() == Mode::Window && bytes.is_some_and(|bytes| bytes <= window.room());
         // What this rank wrote before must be in the file before what HDF5 writes now.
         let touched = runs.is_none_or(|runs| window.meets(runs));
         if !fits && !window.is_empty() {
@@ -554,7 +577,7 @@ impl CapturedFile {
         let about = About {
             library: self.library,
             name: &self.name,
-            mode: self.mode.to_string(),
+            mode: self.mode().to_string(),
             writable: self.writable,
             ahead_bytes: work.ahead_bytes,
             reading: work.reading,
@@ -572,10 +595,12 @@ impl CapturedFile {
         }
     }
 
-    /// MPI may be ended before these ranks have another file, and must not find anything of ours then. Collective.
+    /// MPI may be ended before these ranks have another file, and must not find anything of ours then. And while all are here, they agree
+    /// on whether they stay together for that file: when the file has been closed, one of them may have failed to. Collective.
     fn rest(&self) -> Result<(), Error> {
         let work = &mut *self.work()?;
         self.checked(work, EVERYBODY, |work| {
+            work.kept = work.crew.can_be_kept(self.library)?;
             work.crew.together.as_mut().map_or(Ok(()), |session| session.rest())
         })
     }
@@ -591,7 +616,7 @@ impl CapturedFile {
             for session in [&mut work.crew.together, &mut work.crew.alone].into_iter().flatten() {
                 session.turn_to(Arc::new(Closed));
             }
-            State::of(self.library).keep_crew(work.crew);
+            work.crew.keep_if(work.kept, self.library);
         }
     }
 
@@ -650,7 +675,7 @@ impl CapturedFile {
         self.watch(Watched::end);
         committed?;
         work.crew.window.clear();
-        if with != With::Nobody && self.mode == Mode::Window {
+        if with != With::Nobody && self.mode() == Mode::Window {
             work.join();
         }
         Ok(())

@@ -31,7 +31,7 @@ mod work;
 pub use crew::Crew;
 pub use dataset::Dataset;
 pub use file::{CapturedFile, Handle};
-pub use open::Request;
+pub use open::{Gathered, Request, gather};
 pub use reason::Reason;
 pub use transfer::{Call, read, write};
 
@@ -51,11 +51,12 @@ use std::sync::Arc;
 ///
 /// # Safety
 /// `wrapper` is a live wrapper of a file.
-pub unsafe fn file_opened(wrapper: *mut c_void, request: &Request<'_>) {
+pub unsafe fn file_opened(wrapper: *mut c_void, request: &Request<'_>, gathered: Result<Gathered, Reason>) {
     // SAFETY: the caller's promise.
     let (object, below) = unsafe { Wrapper::parts(wrapper) };
     // SAFETY: the object in a file's wrapper is a file.
-    let opened = catch_unwind(AssertUnwindSafe(|| unsafe { open::open(request, object) }));
+    let open = AssertUnwindSafe(|| gathered.and_then(|all| unsafe { open::open(request, all, object) }));
+    let opened = catch_unwind(open);
     match opened.unwrap_or(Err(Reason::Unknown)) {
         // SAFETY: the caller's promise.
         Ok(file) => unsafe {
@@ -144,7 +145,8 @@ unsafe fn dataset_state(
     let identity =
         look(|| unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) }.ok_or(Reason::Unknown));
     let identity = identity.unwrap_or(Err(Reason::Unknown))?;
-    let file = State::of(below.library).file(identity.file).ok_or(Reason::OtherFile)?;
+    let file = State::of(below.library).file(identity.file);
+    let file = file.ok_or(below.refusal().unwrap_or(Reason::OtherFile))?;
     if file.is_recorded() {
         // Without its name the report is poorer, and nothing else.
         let _ = contain(|| {
@@ -154,14 +156,14 @@ unsafe fn dataset_state(
             Ok(())
         });
     }
-    if let Some(known) = file.known_dataset(&identity.token)
+    let together = file.collective_metadata || origin.collective_metadata(below.library);
+    if let Some(known) = file.known_dataset(&identity.token, together)
         && !created
     {
         return Ok(known);
     }
-    let together = file.collective_metadata || origin.collective_metadata(below.library);
     // SAFETY: the caller's promise.
-    let found = unsafe { look_up("look-up", below, object, dxpl, together) };
+    let found = unsafe { look_up("look-up", below, object, dxpl, &file, together) };
     let facts = found.unwrap_or_else(|why| {
         if created {
             // The others may meet now, or not; after the dataset was merely opened, all is still open.
@@ -177,7 +179,7 @@ unsafe fn dataset_state(
     // SAFETY: the caller's promise.
     unsafe { awaken(&file, &facts, below, object, dxpl) };
     let dataset = Arc::new(Dataset::new(Arc::clone(&file), identity.token, together, facts));
-    file.remember(identity.token, &dataset);
+    file.remember(&dataset);
     Ok(dataset)
 }
 
@@ -197,12 +199,14 @@ unsafe fn look_up(
     below: &Below,
     object: *mut c_void,
     dxpl: hid_t,
+    file: &CapturedFile,
     together: bool,
 ) -> Result<Result<Facts, Reason>, sago_exec::Error> {
     look(|| {
         provoke::point(place);
         // SAFETY: the caller's promise.
-        unsafe { Facts::look_up(below, object, dxpl, together) }
+        let facts = unsafe { Facts::look_up(below, object, dxpl, together) }?;
+        if file.chunks_misplaced && facts.is_chunked() { Err(Reason::UserBlock) } else { Ok(facts) }
     })
 }
 
@@ -217,7 +221,7 @@ unsafe fn look_again(dataset: &Dataset, below: &Below, object: *mut c_void) -> O
     let dxpl = State::of(below.library).default_transfer_list();
     error::quietly(below.library, || {
         // SAFETY: the caller's promise.
-        match unsafe { look_up("look-up", below, object, dxpl, dataset.together) } {
+        match unsafe { look_up("look-up", below, object, dxpl, &dataset.file, dataset.together) } {
             Ok(facts) => {
                 // SAFETY: as above.
                 unsafe { awaken(&dataset.file, &facts, below, object, dxpl) };
@@ -261,29 +265,53 @@ pub unsafe fn extent_changed(
     object: *mut c_void,
     dxpl: hid_t,
 ) -> Result<(), Error> {
-    // SAFETY: the caller's promise.
-    let look = || unsafe { look_up("extent", below, object, dxpl, dataset.together) };
-    dataset.set_facts(error::quietly(below.library, look).unwrap_or(Err(Reason::Unseen)));
+    for together in [false, true] {
+        let Some(known) = dataset.file.known_dataset(&dataset.token, together) else { continue };
+        // SAFETY: the caller's promise.
+        let look = || unsafe { look_up("extent", below, object, dxpl, &known.file, together) };
+        known.set_facts(error::quietly(below.library, look).unwrap_or(Err(Reason::Unseen)));
+    }
     // As after a creation: others may still write fill values.
     dataset.file.meet()
 }
 
 /// An operation that may remove the last link to an object: before it, what waits is carried out; after it, datasets
-/// that have lost theirs are known. Collective.
+/// that have lost theirs are known. A group takes its datasets with it, if it is open not before it is closed, which ranks do
+/// by themselves: so after the removal of anything but a dataset no write waits any more. Collective.
 ///
 /// # Safety
-/// `wrapper` is a live wrapper of an object of this type.
+/// `wrapper` is a live wrapper, and `location` names an object from there.
 pub unsafe fn remove_links(
     wrapper: *const c_void,
-    kind: H5I_type_t,
+    location: &H5VL_loc_params_t,
     remove: impl FnOnce() -> herr_t,
 ) -> Result<herr_t, Error> {
     // SAFETY: the caller's promise.
-    let Some(file) = (unsafe { file_of(wrapper, kind) }) else { return Ok(remove()) };
+    let Some(file) = (unsafe { file_of(wrapper, location.obj_type) }) else { return Ok(remove()) };
     settle_all(&file)?;
+    // SAFETY: the caller's promise.
+    let of_dataset = unsafe { is_dataset(wrapper, location) };
     let code = remove();
     links_removed(&file);
+    if !of_dataset {
+        companions(&file).iter().for_each(|file| file.set_immediate());
+    }
     Ok(code)
+}
+
+/// Whether an object is known to be a dataset. Asked by all ranks together.
+///
+/// # Safety
+/// As for [`remove_links`].
+unsafe fn is_dataset(wrapper: *const c_void, location: &H5VL_loc_params_t) -> bool {
+    // SAFETY: the caller's promise.
+    let (object, below) = unsafe { Wrapper::parts(wrapper) };
+    let ask = || {
+        // SAFETY: the caller's promise.
+        let info = unsafe { object_info(&below, object, location) };
+        info.is_some_and(|info| info.type_ == H5O_type_t_H5O_TYPE_DATASET)
+    };
+    error::quietly(below.library, || contain(|| Ok(ask()))).unwrap_or(false)
 }
 
 /// After links or references have gone: datasets that are open but have none left lose their storage when they are
@@ -334,9 +362,14 @@ pub unsafe fn file_of(wrapper: *const c_void, kind: H5I_type_t) -> Option<Arc<Ca
 }
 
 /// Before an operation that looks at, or changes, what lies in a file, or in one that is linked to it or mounted in it:
-/// carries out what waits for all files of the same ranks. Collective.
+/// carries out what waits for all files of the same ranks. What cannot be carried out of another file is told by its own calls.
+/// Collective.
 pub fn settle_all(file: &CapturedFile) -> Result<(), Error> {
-    companions(file).iter().try_for_each(|other| other.settle())
+    let settled = file.settle();
+    for other in companions(file).iter().filter(|other| other.number != file.number) {
+        let _ = other.settle();
+    }
+    settled
 }
 
 /// The files that are open and that the same ranks have opened.
@@ -356,24 +389,38 @@ impl Identity {
     /// `object` is an open object of the native connector `below`, of this type.
     unsafe fn of(below: &Below, object: *mut c_void, kind: H5I_type_t) -> Option<Self> {
         // SAFETY: plain numbers and pointers, for which zero is a value.
-        let (mut location, mut info): (H5VL_loc_params_t, H5O_info2_t) = unsafe { std::mem::zeroed() };
+        let mut location: H5VL_loc_params_t = unsafe { std::mem::zeroed() };
         (location.obj_type, location.type_) = (kind, H5VL_loc_type_t_H5VL_OBJECT_BY_SELF);
-        let mut args = H5VL_object_get_args_t {
-            op_type: H5VL_object_get_t_H5VL_OBJECT_GET_INFO,
-            args: H5VL_object_get_args_t__bindgen_ty_1 {
-                get_info: H5VL_object_get_args_t__bindgen_ty_1__bindgen_ty_4 {
-                    oinfo: &mut info,
-                    fields: H5O_INFO_BASIC,
-                },
-            },
-        };
-        // SAFETY: the caller's promise, and arguments as the operation wants them.
-        let code = unsafe {
-            below.class().object_cls.get?(object, &location, &mut args, H5P_DEFAULT, ptr::null_mut())
-        };
-        let (file, token, links) = (info.fileno, info.token.__data, info.rc);
-        (code >= 0).then_some(Self { file, token, links })
+        // SAFETY: the caller's promise.
+        let info = unsafe { object_info(below, object, &location) }?;
+        Some(Self { file: info.fileno, token: info.token.__data, links: info.rc })
     }
+}
+
+/// What HDF5 says of an object.
+///
+/// # Safety
+/// `object` is an open object of the native connector `below`, and `location` starts there.
+unsafe fn object_info(
+    below: &Below,
+    object: *mut c_void,
+    location: &H5VL_loc_params_t,
+) -> Option<H5O_info2_t> {
+    // SAFETY: plain numbers, for which zero is a value.
+    let mut info: H5O_info2_t = unsafe { std::mem::zeroed() };
+    let mut args = H5VL_object_get_args_t {
+        op_type: H5VL_object_get_t_H5VL_OBJECT_GET_INFO,
+        args: H5VL_object_get_args_t__bindgen_ty_1 {
+            get_info: H5VL_object_get_args_t__bindgen_ty_1__bindgen_ty_4 {
+                oinfo: &mut info,
+                fields: H5O_INFO_BASIC,
+            },
+        },
+    };
+    // SAFETY: the caller's promise, and arguments as the operation wants them.
+    let code =
+        unsafe { below.class().object_cls.get?(object, location, &mut args, H5P_DEFAULT, ptr::null_mut()) };
+    (code >= 0).then_some(info)
 }
 
 /// The path of a dataset that was opened by a name, for reports: HDF5 has it at hand, unless it opened what the path starts

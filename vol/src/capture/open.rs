@@ -12,8 +12,10 @@ use crate::report;
 use crate::state::State;
 use sago_core::config::{Config, Layers, Mode};
 use sago_core::plan::{Medium, StorageFacts};
+use sago_core::topology::Machine;
+use sago_hdf5::handle::PropertyList;
 use sago_hdf5::sys::*;
-use sago_hdf5::{Library, error};
+use sago_hdf5::{Error, Library, error};
 use sago_mpi::{Mpi, Newcomers, Options, RawComm, RawInfo, Reduce, Transport};
 use sago_storage::{Access, FileSystem, PosixFile};
 use std::ffi::c_void;
@@ -27,12 +29,63 @@ const WINDOW_BYTES_MIN: u64 = 4 << 20;
 /// What opens a file.
 pub struct Request<'r> {
     pub below: &'r Below,
-    pub config: &'r Config,
-    /// The same with where each came from.
-    pub options: &'r Layers,
     pub name: &'r str,
     pub writable: bool,
     pub fapl: hid_t,
+}
+
+/// The ranks that are about to open a file, and the options that they have.
+pub struct Gathered {
+    crew: Crew,
+    options: Layers,
+}
+
+/// Before a file is opened: its ranks meet, those also whose options cannot be read; if there are any, nobody opens it.
+/// Collective over those who open the file, if they do it with MPI.
+pub fn gather(
+    library: &'static Library,
+    fapl: hid_t,
+    options: Option<&Layers>,
+) -> Result<Result<Gathered, Reason>, Error> {
+    let Some((comm, info)) = communicator(library, fapl) else { return Ok(Err(Reason::NotMpio)) };
+    // SAFETY: the handle of a library that is never unloaded.
+    let Ok(mpi) = (unsafe { Mpi::behind(library.handle()) }) else { return Ok(Err(Reason::NoMpi)) };
+    // SAFETY: HDF5 has duplicated the program's hints for us, and we were called by a thread that may call MPI.
+    let pairs = unsafe { mpi.take_info(info) };
+    let mut options = options.cloned();
+    let complaints = options.as_mut().map(|options| hints::add(library, &pairs, options));
+    let crew = match crew(library, options.as_ref(), mpi, comm)? {
+        Ok(crew) => crew,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    if let Some(complaints) = complaints.filter(|_| crew.ranks.rank() == 0) {
+        hints::complain(library, &complaints);
+    }
+    let Some(options) = options else { return Ok(Err(Reason::Unknown)) };
+    Ok(match has_room(options.config(), &crew.ranks) {
+        Ok(true) => Ok(Gathered { crew, options }),
+        Ok(false) => {
+            crew.keep(library);
+            Err(Reason::Machine)
+        }
+        Err(_) => Err(Reason::NoMpi),
+    })
+}
+
+impl Gathered {
+    /// The file has not been opened.
+    pub fn part(self, library: &'static Library) {
+        State::of(library).keep_crew(self.crew);
+    }
+}
+
+/// Whether the machine that the options name, if they do, has as many nodes as the ranks are on. Collective.
+fn has_room(config: &Config, ranks: &dyn Transport) -> Result<bool, sago_mpi::Error> {
+    if config.machine.is_empty() {
+        return Ok(true);
+    }
+    let needed = ranks.nodes()?.into_iter().max().map_or(0, |last| last + 1);
+    Ok(config.machine.parse::<Machine>().is_ok_and(|machine| machine.nodes() as usize >= needed))
 }
 
 /// The state for the file that the connector below has opened as `object`; the one that is there already if the file was
@@ -40,19 +93,16 @@ pub struct Request<'r> {
 ///
 /// # Safety
 /// `object` is an open file of the connector below.
-pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<CapturedFile>, Reason> {
+pub unsafe fn open(
+    request: &Request<'_>,
+    Gathered { mut crew, mut options }: Gathered,
+    object: *mut c_void,
+) -> Result<Arc<CapturedFile>, Reason> {
     let library = request.below.library;
-    let (comm, info) = communicator(library, request.fapl).ok_or(Reason::NotMpio)?;
-    // SAFETY: the handle of a library that is never unloaded.
-    let mpi = unsafe { Mpi::behind(library.handle()) }.map_err(|_| Reason::NoMpi)?;
-    // SAFETY: HDF5 has duplicated the program's hints for us, and we were called by a thread that may call MPI.
-    let pairs = unsafe { mpi.take_info(info) };
-    let mut options = request.options.clone();
-    let complaints = hints::add(library, &pairs, &mut options);
-    let request = &Request { config: options.config(), options: &options, ..*request };
-    let mut crew = crew(request, mpi, comm)?;
-    if crew.ranks.rank() == 0 {
-        hints::complain(library, &complaints);
+    // All ranks have the same options, which name it.
+    if !request.below.is_native() {
+        crew.keep(library);
+        return Err(Reason::ConnectorBelow);
     }
     // SAFETY: the caller's promise.
     let number = unsafe { number(request.below, object) };
@@ -63,10 +113,10 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
     // As the first rank sees it: all must plan with the same facts.
     let facts = path.as_ref().filter(|_| crew.ranks.rank() == 0).map(|path| facts(path));
     let votes = Votes { storage: storage.is_some(), number: number.is_some(), known: known.is_some(), facts };
-    let together = match votes.agree(&crew.ranks, request.config).map_err(|_| Reason::NoMpi)? {
+    let together = match votes.agree(&crew.ranks, options.config()).map_err(|_| Reason::NoMpi)? {
         Ok(together) if known.is_none() => together,
         judged => {
-            State::of(library).keep_crew(crew);
+            crew.keep(library);
             return judged.and(known.ok_or(Reason::NoSuchFile));
         }
     };
@@ -74,31 +124,32 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
         return Err(Reason::NoSuchFile);
     };
     let Together { window_bytes, facts } = together;
-    let mut options = request.options.clone();
     hints::add_facts(facts, &mut options);
-    let request = &Request { config: options.config(), options: &options, ..*request };
-    let ready = crew.prepare(request.config, facts, window_bytes);
+    let config = options.config();
+    let ready = crew.prepare(config, facts, window_bytes);
     let all_ready = crew.ranks.agree(ready.map_err(|error| error.to_string()));
     all_ready.map_err(|_| Reason::NoMemory)?;
     let storage = provoke::storage(storage, crew.ranks.rank());
-    let (record, storage) = Record::begin(request.options, &path, storage, &mut crew);
-    let watched = request.config.verbose && request.writable && crew.ranks.rank() == 0;
+    let (record, storage) = Record::begin(&options, &path, storage, &mut crew);
+    let watched = config.verbose && request.writable && crew.ranks.rank() == 0;
     let progress = watched.then(|| Watched::on_terminal(&storage, request.name)).flatten();
     let storage = progress.clone().map_or(storage, |watched| watched);
     let opening = Opening {
         library,
         number,
         name: request.name.to_owned(),
-        mode: request.config.mode,
+        mode: config.mode,
         collective_metadata: collective_metadata(library, request.fapl),
         writable: request.writable,
+        // SAFETY: the caller's promise.
+        chunks_misplaced: unsafe { are_chunks_misplaced(request.below, object) },
         group: crew.group,
         storage,
         record,
         progress,
     };
-    if request.config.verbose && State::of(library).first_file() && crew.ranks.rank() == 0 {
-        report::greet(library, request.name, request.config.mode, crew.ranks.size(), window_bytes);
+    if config.verbose && State::of(library).first_file() && crew.ranks.rank() == 0 {
+        report::greet(library, request.name, config.mode, crew.ranks.size(), window_bytes);
     }
     let file = Arc::new(CapturedFile::new(opening, crew));
     State::of(library).add_file(&file);
@@ -107,44 +158,60 @@ pub unsafe fn open(request: &Request<'_>, object: *mut c_void) -> Result<Arc<Cap
 
 /// The members of a communicator that HDF5 has duplicated for us; those who closed a file before, if all of them are and
 /// still know of it. Which options and crews a rank has may differ, so the ranks agree on them: also one whose options
-/// say that nothing is captured takes part.
-fn crew(request: &Request<'_>, mpi: &'static Mpi, comm: RawComm) -> Result<Crew, Reason> {
-    let state = State::of(request.below.library);
+/// say that nothing is captured takes part, and one that has no options. An error if there is such a one.
+fn crew(
+    library: &'static Library,
+    options: Option<&Layers>,
+    mpi: &'static Mpi,
+    comm: RawComm,
+) -> Result<Result<Crew, Reason>, Error> {
+    let state = State::of(library);
     // SAFETY: HDF5 has duplicated the program's communicator for us, and we were called by a thread that may call MPI.
-    let newcomers = unsafe { Newcomers::new(mpi, comm, Options::default()) }.map_err(|_| Reason::NoMpi)?;
+    let newcomers = unsafe { Newcomers::new(mpi, comm, Options::default()) };
+    let Ok(newcomers) = newcomers else { return Ok(Err(Reason::NoMpi)) };
     let kept = state.take_crew(|crew| newcomers.are(&crew.ranks));
     let (id, next) = (kept.as_ref().map_or(0, |crew| crew.id), state.next_crew());
-    let options = hash(request.config.to_string().as_bytes());
-    let foreign = !request.below.is_native();
-    let mut votes = [id, !id, next, options, !options, u64::from(foreign)];
-    newcomers.allreduce(Reduce::Max, &mut votes).map_err(|_| Reason::NoMpi)?;
-    let [most, least, next, most_options, least_options, foreign] = votes;
+    let off = options.is_some_and(|options| options.config().mode == Mode::Off);
+    let unread = if options.is_none() { newcomers.rank() as u64 + 1 } else { 0 };
+    let options = options.map_or(0, |options| hash(options.config().to_string().as_bytes()));
+    let mut votes = [id, !id, next, options, !options, unread];
+    if newcomers.allreduce(Reduce::Max, &mut votes).is_err() {
+        return Ok(Err(Reason::NoMpi));
+    }
+    let [most, least, next, most_options, least_options, unread] = votes;
     state.crew_made(next);
-    let refusal = if most_options != !least_options {
+    let refusal = if unread != 0 {
+        Some(Reason::OptionsUnread)
+    } else if most_options != !least_options {
         Some(Reason::OptionsDiffer)
-    } else if request.config.mode == Mode::Off {
-        Some(Reason::Off)
     } else {
-        (foreign != 0).then_some(Reason::ConnectorBelow)
+        off.then_some(Reason::Off)
     };
-    if let Some(reason) = refusal {
-        kept.into_iter().for_each(|crew| state.keep_crew(crew));
-        newcomers.leave().map_err(|_| Reason::NoMpi)?;
-        return Err(reason);
-    }
-    match kept {
-        Some(kept) if most == !least => {
-            newcomers.leave().map_err(|_| Reason::NoMpi)?;
-            Ok(kept)
-        }
-        kept => {
+    let made = match (refusal, kept) {
+        (None, Some(kept)) if most == !least => newcomers.leave().map(|()| Ok(kept)),
+        (refusal, kept) => {
             kept.into_iter().for_each(|crew| state.keep_crew(crew));
-            let ranks = newcomers.settle().map_err(|_| Reason::NoMpi)?;
-            let mut group = [process_hash()];
-            ranks.allreduce(Reduce::Sum, &mut group).map_err(|_| Reason::NoMpi)?;
-            Crew::new(next, group[0] ^ ranks.size() as u64, ranks).map_err(|_| Reason::NoMemory)
+            match refusal {
+                Some(reason) => newcomers.leave().map(|()| Err(reason)),
+                None => make_crew(newcomers, next),
+            }
         }
+    };
+    match made.unwrap_or(Err(Reason::NoMpi)) {
+        Err(Reason::OptionsUnread) => {
+            let rank = unread - 1;
+            Err(Error::Message(format!("{}: of rank {rank}, which says why", Reason::OptionsUnread)))
+        }
+        made => Ok(made),
     }
+}
+
+/// Collective.
+fn make_crew(newcomers: Newcomers, id: u64) -> Result<Result<Crew, Reason>, sago_mpi::Error> {
+    let ranks = newcomers.settle()?;
+    let mut group = [process_hash()];
+    ranks.allreduce(Reduce::Sum, &mut group)?;
+    Ok(Crew::new(id, group[0] ^ ranks.size() as u64, ranks).map_err(|_| Reason::NoMemory))
 }
 
 /// The communicator and the hints in a file access list, duplicated for us, if its driver is that of MPI-IO.
@@ -182,6 +249,31 @@ pub unsafe fn number(below: &Below, object: *mut c_void) -> Option<u64> {
     // SAFETY: the caller's promise.
     let code = unsafe { below.class().file_cls.get?(object, &mut args, H5P_DEFAULT, std::ptr::null_mut()) };
     (code >= 0).then_some(number)
+}
+
+/// Whether HDF5 tells places of chunks without counting the user block, as it did before 1.14.4.
+///
+/// # Safety
+/// `object` is an open file of the connector below.
+unsafe fn are_chunks_misplaced(below: &Below, object: *mut c_void) -> bool {
+    if below.library.version() >= (1, 14, 4) {
+        return false;
+    }
+    let mut args = H5VL_file_get_args_t {
+        op_type: H5VL_file_get_t_H5VL_FILE_GET_FCPL,
+        // SAFETY: plain numbers and pointers, for which zero is a value.
+        args: unsafe { std::mem::zeroed() },
+    };
+    let get = below.class().file_cls.get;
+    // SAFETY: the caller's promise.
+    let code = get.map_or(-1, |get| unsafe { get(object, &mut args, H5P_DEFAULT, std::ptr::null_mut()) });
+    // SAFETY: the operation tells which member of the union is there.
+    let list = if code < 0 { -1 } else { unsafe { args.args.get_fcpl.fcpl_id } };
+    let Ok(list) = PropertyList::adopt(below.library, list) else { return true };
+    let mut bytes = 0;
+    // SAFETY: a live list, and a place to write to.
+    let code = unsafe { (below.library.fns.H5Pget_userblock)(list.id(), &mut bytes) };
+    code < 0 || bytes > 0
 }
 
 /// MPI knows file names with a prefix that names the file system; the kernel does not.

@@ -26,6 +26,8 @@ reasons! {
     NoMpi = "the MPI of this process cannot be used",
     NoSuchFile = "the file cannot be opened a second time",
     OptionsDiffer = "the ranks have different options",
+    OptionsUnread = "the options of some rank cannot be read",
+    Machine = "the machine that the options name has fewer nodes than the ranks are on",
     OtherFile = "the dataset lies in a file that the program has not opened",
     Closed = "the file was closed before the dataset",
     Atomic = "the file is in MPI's atomic mode",
@@ -36,6 +38,7 @@ reasons! {
     External = "the data are in external files",
     CollectiveMetadata = "chunked, with metadata read collectively",
     Filter = "the dataset has filters",
+    UserBlock = "chunked, after a user block, with HDF5 before 1.14.4",
     NotAllocated = "space in the file is not, or not wholly, allocated",
     NotPlain = "the datatype has variable lengths or references",
     NoSpace = "the data space is null",
@@ -48,6 +51,15 @@ reasons! {
     Conversion = "the conversion failed",
     Sparse = "small pieces with holes between them, in immediate mode",
     Mixed = "one call for datasets that are treated differently",
+}
+
+impl Reason {
+    /// Nothing is captured of such a dataset, or all of it was carried out before it became such a one.
+    pub const fn is_without_waiting(self) -> bool {
+        let of_kind = matches!(self, Self::NotPlain | Self::NoSpace | Self::Unlinked);
+        let of_layout = matches!(self, Self::Compact | Self::External | Self::Filter);
+        of_kind || of_layout || matches!(self, Self::NotAllocated | Self::UserBlock)
+    }
 }
 
 impl fmt::Display for Reason {

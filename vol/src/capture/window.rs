@@ -122,6 +122,11 @@ impl Window {
         self.writes_since(self.shown).map(|(_, write)| write)
     }
 
+    /// How many pieces of the file its writes are.
+    pub fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
     /// How many writes there are.
     pub fn count(&self) -> usize {
         self.writes.len()

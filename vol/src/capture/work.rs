@@ -44,6 +44,8 @@ pub struct Work {
     /// all ranks.
     pub unclear: bool,
     pub scratch: Scratch,
+    /// Whether the ranks stay together when the file is closed. The same on all.
+    pub kept: bool,
     /// Why the ranks can no longer talk to each other.
     pub broken: Option<String>,
 }

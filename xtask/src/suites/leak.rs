@@ -13,6 +13,7 @@ pub struct Leak;
 
 const CYCLES: i64 = 100_000;
 const CYCLES_VALGRIND: i64 = 40;
+const FILES_AT_ONCE: usize = 2200;
 const LIMIT: Duration = Duration::from_secs(900);
 /// One lost byte in each cycle would show as 90,000 on the heap.
 const HEAP_SLACK_BYTES: i64 = 64 << 10;
@@ -25,7 +26,7 @@ impl Suite for Leak {
     }
 
     fn about(&self) -> &'static str {
-        "no memory is lost over 100,000 open/write/close cycles, nor under valgrind"
+        "no memory is lost over 100,000 open/write/close cycles, nor under valgrind, and no communicator"
     }
 
     fn run(&self, context: &Context, log: &mut Log) -> Result<()> {
@@ -34,8 +35,21 @@ impl Suite for Leak {
         let on = On::hdf5(hdf5);
         log.case(&on, format!("{CYCLES} cycles"), cycles(context, &program, log));
         log.case(&on, format!("{CYCLES_VALGRIND} cycles under valgrind"), valgrind(context, &program, log));
+        let source = place::root().join("tests/leak/communicators.c");
+        let program = mpi::program(hdf5, &context.scratch, &source)?;
+        log.case(&on, format!("{FILES_AT_ONCE} times three files at once"), communicators(context, &program));
         Ok(())
     }
+}
+
+/// A communicator lost each time would be one more than MPICH has.
+fn communicators(context: &Context, program: &Path) -> Result<()> {
+    const RANKS: usize = 2;
+    let connector = context.connector("communicators")?;
+    let run = mpi::mpiexec(Mpi::Mpich, RANKS).arg(program).arg(FILES_AT_ONCE.to_string());
+    let done = connector.apply(run.arg(&context.scratch).limit(LIMIT)).run()?;
+    ensure!(done.success() && done.stdout.contains("done "), "{}", done.explain());
+    connector.assert_active(RANKS).map(drop)
 }
 
 /// Growth between the first and the last line that the program prints.

@@ -42,7 +42,7 @@ use thread::Thread;
 const STEP_BYTES: usize = 128 << 10;
 
 /// The thread is woken when so much has come together, or as much as a buffer: waking it costs as much as a small write call.
-const HAND_OVER_BYTES: u64 = 256 << 10;
+const HAND_OVER_BYTES: u64 = 1 << 20;
 
 /// More collective writes than will follow on any rank, and half of what counters hold.
 const NEVER: u64 = 1 << 30;

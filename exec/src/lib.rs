@@ -30,7 +30,7 @@ pub use contain::contain;
 pub use error::Error;
 pub use memory::{Lent, Taken};
 pub use pack::Packing;
-pub use session::{Session, Setting};
+pub use session::{Session, Setting, has_room};
 pub use shelf::{Shelf, Way};
 pub use stats::Stats;
 pub use trace::{RoundTrace, Trace};

@@ -43,10 +43,6 @@ impl Plans {
         Self { known: Vec::new(), made: 0, current: 0, history: VecDeque::with_capacity(HISTORY + 1) }
     }
 
-    pub fn len(&self) -> usize {
-        self.known.len()
-    }
-
     /// The plan to go by now, or the one that was gone by last.
     pub fn current(&self) -> Option<&Known> {
         self.position(self.current).map(|at| &self.known[at])

@@ -207,23 +207,17 @@ impl Session {
         mut memory: Memory<'_, '_>,
     ) -> Result<Verdict, Error> {
         let eager = self.is_eager() && self.may_begin_apart();
-        let found = if eager && matches!(memory, Memory::Lent(_)) {
+        let able = if eager && matches!(memory, Memory::Lent(_)) {
             let known = self.timed_planning(|session| session.compare(&declared, whole));
             if let Some(verdict) = self.begin_at_once(known, &mut memory, Begin::Apart)? {
                 return Ok(verdict);
             }
-            // Perhaps it is another one of them.
-            if self.plans.len() < 2 { None } else { Some(Ok(())) }
+            Ok(())
         } else {
-            Some(self.stay_out(false))
+            self.stay_out(false)
         };
-        let agreed = match found {
-            Some(able) => {
-                let found = self.timed_planning(|session| session.find(&declared, whole));
-                self.choose(able.and(found))?
-            }
-            None => None,
-        };
+        let found = self.timed_planning(|session| session.find(&declared, whole));
+        let agreed = self.choose(able.and(found))?;
         let shift = match agreed {
             Some(shift) => shift,
             None => {
@@ -625,6 +619,16 @@ fn find_nodes(ranks: &dyn Transport) -> Result<(Box<dyn Transport>, Vec<usize>),
     node.close()?;
     let alone = ranks.split(Some(ranks.rank() as u32), 0)?.ok_or(Error::Garbled)?;
     Ok((alone, (0..ranks.size()).collect()))
+}
+
+/// Whether the machine that the options name, if they do, has as many nodes as the ranks are on. Collective.
+pub fn has_room(ranks: &dyn Transport, config: &Config) -> Result<bool, Error> {
+    if config.machine.is_empty() {
+        return Ok(true);
+    }
+    let (node, nodes) = find_nodes(ranks)?;
+    node.close()?;
+    Ok(machine(config, &nodes).is_ok())
 }
 
 /// The machine as the options have it, or as far as it can be found out, with the ranks on their nodes.

@@ -122,3 +122,53 @@ fn a_plan_is_good_after_others_needed_other_buffers() {
         }
     });
 }
+
+/// More patterns than are kept, large ones among them, and now and then a rank that cannot: all ranks keep the same, and go on.
+#[test]
+fn more_patterns_than_are_kept_and_refusals() {
+    const PATTERNS: u64 = 19;
+    const PLACES: u64 = 40_000;
+    let storage = Arc::new(Memory::default());
+    threads::run(RANKS, Options::default(), |ranks| {
+        let config = Config::parse("exchange=aggregate buffer=4KiB stripe=64B").unwrap();
+        let (storage_facts, calibration) = (StorageFacts::default(), Calibration::default());
+        let setting = Setting { config, storage: storage_facts, calibration };
+        let mut session = Session::open(ranks, Arc::clone(&storage) as _, setting).unwrap();
+        let (rank, all) = (ranks.rank() as u64, ranks.size() as u64);
+        // Some come again soon, some late, in an order that changes.
+        for step in 0..120_u64 {
+            let pattern = [step % PATTERNS, step % 3, (step * step) % PATTERNS][(step / 30 % 3) as usize];
+            let (block, pieces) = (8 * (pattern + 1), if pattern % 5 == 4 { 1200 } else { 30 });
+            // Not in equal distances, so that each piece is a run of its own.
+            let place = |piece: u64| piece * all * block + piece * piece % 7 * 8 * all * 160;
+            let start = step % 4 * PLACES * 64 * all;
+            let mut declaration = Declaration::new(Direction::Write);
+            let runs =
+                (0..pieces).map(|piece| Run::contiguous(start + place(piece) * 8 + rank * block, block));
+            if pattern % 7 != 3 || rank != 1 {
+                declaration.variable(runs.clone());
+            }
+            let value = (1 + (step * all + rank) % 250) as u8;
+            let bytes = vec![value; declaration.stream_bytes() as usize];
+            let (declared, lent) = (declaration.finish(), Lent::new([bytes.as_slice()]));
+            let refuses = step % 11 == 5;
+            if refuses && rank == step % all {
+                session.decline("not today");
+                continue;
+            }
+            let written = session.commit(declared, &lent);
+            assert_eq!(written.is_err(), refuses, "step {step}: {written:?}");
+            if refuses || bytes.is_empty() {
+                continue;
+            }
+            for run in [0, pieces / 2, pieces - 1].map(|piece| runs.clone().nth(piece as usize).unwrap()) {
+                let mut found = vec![0; block as usize];
+                storage.read(run.offset(), &mut found).unwrap();
+                assert!(found.iter().all(|byte| *byte == value), "step {step}, rank {rank}: {run:?}");
+            }
+        }
+        session.stats().reused
+    })
+    .windows(2)
+    .for_each(|pair| assert_eq!(pair[0], pair[1]));
+}

@@ -1,4 +1,4 @@
-/* Opens three files at a time on all ranks, again and again: whatever is duplicated of the communicator must be given back. MPICH
+/* Opens and writes three files at a time on all ranks, again and again: whatever is duplicated of the communicator must be given back. MPICH
  * has 2048 of them.
  *
  *   communicators TIMES FOLDER */
@@ -8,6 +8,19 @@
 #include <stdlib.h>
 
 enum { FILES = 3 };
+
+/* All ranks the same. */
+static herr_t write(hid_t file)
+{
+    hsize_t count   = 100;
+    int     numbers[100] = {0};
+    hid_t   space   = H5Screate_simple(1, &count, NULL);
+    hid_t   dataset = H5Dcreate2(file, "d", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    herr_t  written = H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers);
+    H5Dclose(dataset);
+    H5Sclose(space);
+    return written;
+}
 
 int main(int argc, char **argv)
 {
@@ -23,7 +36,7 @@ int main(int argc, char **argv)
             char name[4096];
             snprintf(name, sizeof name, "%s/communicators%d.h5", argv[2], i);
             files[i] = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
-            if (files[i] < 0) MPI_Abort(MPI_COMM_WORLD, 1);
+            if (files[i] < 0 || write(files[i]) < 0) MPI_Abort(MPI_COMM_WORLD, 1);
         }
         for (int i = 0; i < FILES; i++)
             if (H5Fclose(files[i]) < 0) MPI_Abort(MPI_COMM_WORLD, 1);

@@ -105,6 +105,11 @@ CASE(opened_in_different_ways)
     hid_t early = rank == 0 ? open_ints(file, "d") : H5I_INVALID_HID;
     d           = ID(H5Dopen2(file, "d", dapl));
     write_ints(d, (hsize_t)(EACH * rank), EACH, 2, collective());
+    hsize_t larger = (hsize_t)(2 * EACH * nranks);
+    OK(H5Dset_extent(d, &larger));
+    if (early >= 0)
+        write_ints(early, larger / 2, EACH, 4, independent());
+    barrier();
     OK(H5Fflush(file, H5F_SCOPE_LOCAL));
     OK(H5Dclose(d));
     d = open_ints(file, "d");
@@ -116,6 +121,7 @@ CASE(opened_in_different_ways)
     H5Pclose(dapl);
     expect_in_file("f.h5", "d", 0, EACH / 2, 3);
     expect_in_file("f.h5", "d", EACH / 2, EACH / 2, 2);
+    expect_in_file("f.h5", "d", larger / 2, EACH, 4);
 }
 
 /* A group that is removed while it is open goes when it is closed, and its dataset with it: what was written there must not come

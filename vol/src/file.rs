@@ -7,6 +7,7 @@ use crate::forward::{Outcome, Request, counted, forward, forward_close, wrap_req
 use crate::info::Info;
 use crate::op::Op;
 use crate::state::State;
+use sago_core::config::Layers;
 use sago_hdf5::handle::PropertyList;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, Library, error, guard};
@@ -139,7 +140,7 @@ unsafe fn settle_before_flush(wrapper: *mut c_void, args: &H5VL_file_specific_ar
     let (kind, scope) = unsafe { (args.args.flush.obj_type, args.args.flush.scope) };
     // SAFETY: the caller's promise.
     match unsafe { capture::file_of(wrapper, kind) } {
-        Some(file) if scope == H5F_scope_t_H5F_SCOPE_GLOBAL => capture::settle_all(&file),
+        Some(file) if scope == H5F_scope_t_H5F_SCOPE_GLOBAL => capture::settle_flushed(&file),
         Some(file) => file.settle(),
         None => Ok(()),
     }
@@ -255,12 +256,8 @@ unsafe fn open_by_fapl(
         let gathered = error::preserve(library, || capture::gather(library, fapl, options.as_ref().ok()));
         let options = options?;
         let gathered = gathered?;
-        let opened = Below::open(library, options.config(), fapl).and_then(|(below, list)| {
-            let object = call(below.class(), list.id()).ok_or(Error::NoMethod)?;
-            // SAFETY: the caller's promise.
-            unsafe { wrap_request(request, &below) };
-            Ok((object.wrapped(&below), below))
-        });
+        // SAFETY: the caller's promise.
+        let opened = unsafe { call_below(library, &options, fapl, request, call) };
         let (wrapper, below) = match opened {
             Ok((wrapper, below)) if !wrapper.is_null() => (wrapper, below),
             failed => {
@@ -291,11 +288,26 @@ unsafe fn forward_by_fapl<T: Outcome>(
 ) -> T {
     let Some(library) = Library::in_slot(slot) else { return T::FAILURE };
     counted(library, op, || {
-        let (below, fapl): (Arc<Below>, PropertyList) =
-            Below::open(library, Info::layers(library, fapl)?.config(), fapl)?;
-        let outcome = call(below.class(), fapl.id()).ok_or(Error::NoMethod)?;
+        let options = Info::layers(library, fapl)?;
         // SAFETY: the caller's promise.
-        unsafe { wrap_request(request, &below) };
-        Ok(outcome.wrapped(&below))
+        unsafe { call_below(library, &options, fapl, request, call) }.map(|(outcome, _)| outcome)
     })
+}
+
+/// The same with these options; what came of it, wrapped, and what it was called in.
+///
+/// # Safety
+/// As for [`forward_by_fapl`].
+unsafe fn call_below<T: Outcome>(
+    library: &'static Library,
+    options: &Layers,
+    fapl: hid_t,
+    request: Request,
+    call: impl FnOnce(&H5VL_class_t, hid_t) -> Option<T>,
+) -> Result<(T, Arc<Below>), Error> {
+    let (below, fapl): (Arc<Below>, PropertyList) = Below::open(library, options.config(), fapl)?;
+    let outcome = call(below.class(), fapl.id()).ok_or(Error::NoMethod)?;
+    // SAFETY: the caller's promise.
+    unsafe { wrap_request(request, &below) };
+    Ok((outcome.wrapped(&below), below))
 }

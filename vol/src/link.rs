@@ -119,7 +119,9 @@ unsafe extern "C" fn specific(
             if (*args).op_type != H5VL_link_specific_t_H5VL_LINK_DELETE {
                 return Ok(specific(object, location, args, dxpl, request));
             }
-            capture::remove_links(wrapper, &*location, || specific(object, location, args, dxpl, request))
+            capture::remove_links(wrapper, (*location).obj_type, || {
+                specific(object, location, args, dxpl, request)
+            })
         })
     }
 }

@@ -123,12 +123,12 @@ unsafe extern "C" fn specific(
             let native = || specific(object, location, args, dxpl, request);
             #[allow(non_upper_case_globals)]
             match (*args).op_type {
-                H5VL_object_specific_t_H5VL_OBJECT_CHANGE_REF_COUNT => {
-                    capture::remove_links(wrapper, &*location, native)
+                H5VL_object_specific_t_H5VL_OBJECT_CHANGE_REF_COUNT if (*args).args.change_rc.delta < 0 => {
+                    capture::remove_links(wrapper, kind, native)
                 }
                 H5VL_object_specific_t_H5VL_OBJECT_FLUSH => {
                     if let Some(file) = capture::file_of(wrapper, kind) {
-                        capture::settle_all(&file)?;
+                        capture::settle_flushed(&file)?;
                     }
                     Ok(native())
                 }

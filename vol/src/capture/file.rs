@@ -30,8 +30,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-/// A rank does not collect more pieces than this, however small: each takes some hundred bytes of memory until it is carried out.
-const RUNS_MAX: usize = 2 << 20;
+/// A rank does not collect more pieces of the file than this, however small: each takes some hundred bytes of memory until it is carried out.
+const PIECES_MAX: usize = 2 << 20;
 
 /// A dataset's token, and whether its metadata are read by all ranks together.
 type Key = ([u8; 16], bool);
@@ -40,7 +40,7 @@ pub struct CapturedFile {
     pub library: &'static Library,
     /// By which HDF5 knows the open file in this process.
     pub number: u64,
-    mode: Cell<Mode>,
+    pub mode: Mode,
     /// Metadata are read by all ranks together.
     pub collective_metadata: bool,
     pub writable: bool,
@@ -52,6 +52,9 @@ pub struct CapturedFile {
     /// How many times the file is open.
     handles: Cell<usize>,
     atomic: Cell<bool>,
+    lost_links: Cell<bool>,
+    /// In another file, now or before.
+    mounted: Cell<bool>,
     /// The ranks have lost each other, and who closed the file has been told.
     given_up: Cell<bool>,
     /// Of one dataset there may be handles of both kinds.
@@ -143,7 +146,7 @@ impl CapturedFile {
         Self {
             library,
             number,
-            mode: Cell::new(mode),
+            mode,
             collective_metadata,
             writable,
             chunks_misplaced,
@@ -151,6 +154,8 @@ impl CapturedFile {
             name,
             handles: Cell::new(0),
             atomic: Cell::new(false),
+            lost_links: Cell::new(false),
+            mounted: Cell::new(false),
             given_up: Cell::new(false),
             datasets: RefCell::default(),
             progress,
@@ -191,14 +196,21 @@ impl CapturedFile {
         result
     }
 
-    /// The same on all ranks.
-    pub fn mode(&self) -> Mode {
-        self.mode.get()
+    /// Some of its objects may have lost their last link since it was opened.
+    pub fn has_lost_links(&self) -> bool {
+        self.lost_links.get()
     }
 
-    /// From now on nothing waits. All ranks say so, when nothing does.
-    pub fn set_immediate(&self) {
-        self.mode.set(Mode::Immediate);
+    pub fn lose_links(&self) {
+        self.lost_links.set(true);
+    }
+
+    pub fn is_mounted(&self) -> bool {
+        self.mounted.get()
+    }
+
+    pub fn set_mounted(&self) {
+        self.mounted.set(true);
     }
 
     pub fn set_atomic(&self, atomic: bool) {
@@ -238,7 +250,7 @@ impl CapturedFile {
     ) -> Result<Taken, Error> {
         let work = &mut *self.work()?;
         let (mut rounds, mut left_over) = (1, 0);
-        let mut carry_out = self.mode() == Mode::Immediate;
+        let mut carry_out = self.mode == Mode::Immediate;
         work.estimate = work.estimate.saturating_add(dataset_bytes);
         work.enter();
         self.clear(work)?;
@@ -254,7 +266,7 @@ impl CapturedFile {
         if carry_out {
             let taken = self.carry_out(work, With::Everybody { rounds }, writes)?;
             // HDF5 may have to do a rank's part, which then comes back into the window.
-            work.estimate = if self.mode() == Mode::Window { left_over } else { 0 };
+            work.estimate = if self.mode == Mode::Window { left_over } else { 0 };
             return Ok(taken);
         }
         self.keep(work, EVERYBODY, writes)
@@ -284,7 +296,7 @@ impl CapturedFile {
     fn keep(&self, work: &mut Work, with: With, writes: &mut [Write<'_>]) -> Result<Taken, Error> {
         let bytes: u64 = writes.iter().map(|write| write.bytes.left()).sum();
         let runs: usize = writes.iter().map(|write| write.runs.len()).sum();
-        if bytes > work.crew.window.room() || work.crew.window.runs() + runs > RUNS_MAX {
+        if bytes > work.crew.window.room() || work.crew.window.runs() + runs > PIECES_MAX {
             if with != With::Nobody {
                 self.checked(work, With::Nobody, Work::await_others)?;
             }
@@ -361,7 +373,7 @@ impl CapturedFile {
         let work = &mut *self.work()?;
         let window = &mut work.crew.window;
         let bytes = runs.map(|runs| runs.iter().map(|run| run.bytes()).sum::<u64>());
-        let fits = self.mode() == Mode::Window && bytes.is_some_and(|bytes| bytes <= window.room());
+        let fits = self.mode == Mode::Window && bytes.is_some_and(|bytes| bytes <= window.room());
         // What this rank wrote before must be in the file before what HDF5 writes now.
         let touched = runs.is_none_or(|runs| window.meets(runs));
         if !fits && !window.is_empty() {
@@ -563,7 +575,10 @@ impl CapturedFile {
             self.work()?.give_up();
         }
         if result.is_ok() && self.handles.get() == 1 {
-            self.rest()?;
+            return self.rest().inspect_err(|_| {
+                // The second attempt closes it.
+                self.given_up.set(self.work().is_ok_and(|work| work.broken.is_some()));
+            });
         }
         result
     }
@@ -577,7 +592,7 @@ impl CapturedFile {
         let about = About {
             library: self.library,
             name: &self.name,
-            mode: self.mode().to_string(),
+            mode: self.mode.to_string(),
             writable: self.writable,
             ahead_bytes: work.ahead_bytes,
             reading: work.reading,
@@ -675,7 +690,7 @@ impl CapturedFile {
         self.watch(Watched::end);
         committed?;
         work.crew.window.clear();
-        if with != With::Nobody && self.mode() == Mode::Window {
+        if with != With::Nobody && self.mode == Mode::Window {
             work.join();
         }
         Ok(())

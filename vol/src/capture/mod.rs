@@ -265,63 +265,90 @@ pub unsafe fn extent_changed(
     object: *mut c_void,
     dxpl: hid_t,
 ) -> Result<(), Error> {
-    for together in [false, true] {
-        let Some(known) = dataset.file.known_dataset(&dataset.token, together) else { continue };
-        // SAFETY: the caller's promise.
-        let look = || unsafe { look_up("extent", below, object, dxpl, &known.file, together) };
-        known.set_facts(error::quietly(below.library, look).unwrap_or(Err(Reason::Unseen)));
+    // SAFETY: the caller's promise.
+    let look = || unsafe { look_up("extent", below, object, dxpl, &dataset.file, dataset.together) };
+    dataset.set_facts(error::quietly(below.library, look).unwrap_or(Err(Reason::Unseen)));
+    // HDF5 reads metadata by all ranks together now, and not all need have handles of the other kind.
+    if let Some(other) = dataset.file.known_dataset(&dataset.token, !dataset.together) {
+        other.set_facts(Err(Reason::Unseen));
     }
     // As after a creation: others may still write fill values.
     dataset.file.meet()
 }
 
 /// An operation that may remove the last link to an object: before it, what waits is carried out; after it, datasets
-/// that have lost theirs are known. A group takes its datasets with it, if it is open not before it is closed, which ranks do
-/// by themselves: so after the removal of anything but a dataset no write waits any more. Collective.
+/// that have lost theirs are known. Collective.
 ///
 /// # Safety
-/// `wrapper` is a live wrapper, and `location` names an object from there.
+/// `wrapper` is a live wrapper of an object of this type.
 pub unsafe fn remove_links(
     wrapper: *const c_void,
-    location: &H5VL_loc_params_t,
+    kind: H5I_type_t,
     remove: impl FnOnce() -> herr_t,
 ) -> Result<herr_t, Error> {
     // SAFETY: the caller's promise.
-    let Some(file) = (unsafe { file_of(wrapper, location.obj_type) }) else { return Ok(remove()) };
+    let Some(file) = (unsafe { file_of(wrapper, kind) }) else { return Ok(remove()) };
     settle_all(&file)?;
-    // SAFETY: the caller's promise.
-    let of_dataset = unsafe { is_dataset(wrapper, location) };
     let code = remove();
     links_removed(&file);
-    if !of_dataset {
-        companions(&file).iter().for_each(|file| file.set_immediate());
-    }
     Ok(code)
 }
 
-/// Whether an object is known to be a dataset. Asked by all ranks together.
+/// Before a dataset is created: it may get the place of one that has gone, and fill values at once, while other ranks still put into the file what
+/// they wrote there ([`before_group_close`]). Collective.
 ///
 /// # Safety
-/// As for [`remove_links`].
-unsafe fn is_dataset(wrapper: *const c_void, location: &H5VL_loc_params_t) -> bool {
+/// `wrapper` is a live wrapper of an object of this type.
+pub unsafe fn before_creation(wrapper: *const c_void, kind: H5I_type_t) -> Result<(), Error> {
+    // SAFETY: the caller's promise.
+    let (_, below) = unsafe { Wrapper::parts(wrapper) };
+    if !State::of(below.library).files().iter().any(|file| file.has_lost_links()) {
+        return Ok(());
+    }
+    // SAFETY: as above.
+    let file = unsafe { file_of(wrapper, kind) }.filter(|file| file.has_lost_links());
+    file.map_or(Ok(()), |file| file.settle())
+}
+
+/// Before a group is closed: if it has no links left it goes now, and its datasets with it. What waits for those on this rank must be in the
+/// file before others get their place. Not collective.
+///
+/// # Safety
+/// `wrapper` is a live wrapper of a group.
+pub unsafe fn before_group_close(wrapper: *const c_void) -> Result<(), Error> {
     // SAFETY: the caller's promise.
     let (object, below) = unsafe { Wrapper::parts(wrapper) };
-    let ask = || {
+    let suspects = || State::of(below.library).files().into_iter().filter(|file| file.has_lost_links());
+    if !State::of(below.library).captures() || !below.is_native() || suspects().next().is_none() {
+        return Ok(());
+    }
+    // Where metadata are read by all ranks together, one of them cannot ask.
+    let gone = suspects().any(|file| file.collective_metadata) || {
         // SAFETY: the caller's promise.
-        let info = unsafe { object_info(&below, object, location) };
-        info.is_some_and(|info| info.type_ == H5O_type_t_H5O_TYPE_DATASET)
+        let ask = || unsafe { Identity::of(&below, object, H5I_type_t_H5I_GROUP) };
+        error::quietly(below.library, ask).is_none_or(|identity| identity.links == 0)
     };
-    error::quietly(below.library, || contain(|| Ok(ask()))).unwrap_or(false)
+    for file in suspects().filter(|_| gone) {
+        file.settle_alone()?;
+        doubt_links(&file);
+    }
+    Ok(())
 }
 
 /// After links or references have gone: datasets that are open but have none left lose their storage when they are
 /// closed, so their writes must not wait. Which they are is asked when they are next used: while HDF5 removes a link it
 /// reads metadata by all ranks together, and not all need have the same datasets open.
 fn links_removed(file: &CapturedFile) {
-    for dataset in companions(file).iter().flat_map(|file| file.open_datasets()) {
+    for file in companions(file) {
+        file.lose_links();
+        doubt_links(&file);
+    }
+}
+
+fn doubt_links(file: &CapturedFile) {
+    for dataset in file.open_datasets() {
         // Where all metadata are read by all ranks together, it could never be asked.
-        let together = dataset.file.collective_metadata;
-        dataset.set_links(if together { Links::None } else { Links::Perhaps });
+        dataset.set_links(if file.collective_metadata { Links::None } else { Links::Perhaps });
     }
 }
 
@@ -362,12 +389,22 @@ pub unsafe fn file_of(wrapper: *const c_void, kind: H5I_type_t) -> Option<Arc<Ca
 }
 
 /// Before an operation that looks at, or changes, what lies in a file, or in one that is linked to it or mounted in it:
-/// carries out what waits for all files of the same ranks. What cannot be carried out of another file is told by its own calls.
-/// Collective.
+/// carries out what waits for all files of the same ranks. Collective.
 pub fn settle_all(file: &CapturedFile) -> Result<(), Error> {
-    let settled = file.settle();
-    for other in companions(file).iter().filter(|other| other.number != file.number) {
-        let _ = other.settle();
+    settle_each(file, |_| true)
+}
+
+/// Before a flush: the same, but what cannot be carried out of a file that is not flushed is told by its own calls. Collective.
+pub fn settle_flushed(file: &CapturedFile) -> Result<(), Error> {
+    settle_each(file, |other| other.number == file.number || other.is_mounted())
+}
+
+/// All of them, whatever becomes of one; the first error of those that `count`.
+fn settle_each(file: &CapturedFile, count: impl Fn(&CapturedFile) -> bool) -> Result<(), Error> {
+    let mut settled = Ok(());
+    for other in companions(file) {
+        let its = other.settle();
+        settled = settled.and(if count(&other) { its } else { Ok(()) });
     }
     settled
 }

@@ -12,7 +12,6 @@ use crate::report;
 use crate::state::State;
 use sago_core::config::{Config, Layers, Mode};
 use sago_core::plan::{Medium, StorageFacts};
-use sago_core::topology::Machine;
 use sago_hdf5::handle::PropertyList;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, Library, error};
@@ -62,7 +61,7 @@ pub fn gather(
         hints::complain(library, &complaints);
     }
     let Some(options) = options else { return Ok(Err(Reason::Unknown)) };
-    Ok(match has_room(options.config(), &crew.ranks) {
+    Ok(match sago_exec::has_room(&crew.ranks, options.config()) {
         Ok(true) => Ok(Gathered { crew, options }),
         Ok(false) => {
             crew.keep(library);
@@ -73,19 +72,10 @@ pub fn gather(
 }
 
 impl Gathered {
-    /// The file has not been opened.
+    /// The file has not been opened, perhaps on this rank only: so they do not meet for it.
     pub fn part(self, library: &'static Library) {
         State::of(library).keep_crew(self.crew);
     }
-}
-
-/// Whether the machine that the options name, if they do, has as many nodes as the ranks are on. Collective.
-fn has_room(config: &Config, ranks: &dyn Transport) -> Result<bool, sago_mpi::Error> {
-    if config.machine.is_empty() {
-        return Ok(true);
-    }
-    let needed = ranks.nodes()?.into_iter().max().map_or(0, |last| last + 1);
-    Ok(config.machine.parse::<Machine>().is_ok_and(|machine| machine.nodes() as usize >= needed))
 }
 
 /// The state for the file that the connector below has opened as `object`; the one that is there already if the file was
@@ -128,7 +118,10 @@ pub unsafe fn open(
     let config = options.config();
     let ready = crew.prepare(config, facts, window_bytes);
     let all_ready = crew.ranks.agree(ready.map_err(|error| error.to_string()));
-    all_ready.map_err(|_| Reason::NoMemory)?;
+    if all_ready.is_err() {
+        crew.keep(library);
+        return Err(Reason::NoMemory);
+    }
     let storage = provoke::storage(storage, crew.ranks.rank());
     let (record, storage) = Record::begin(&options, &path, storage, &mut crew);
     let watched = config.verbose && request.writable && crew.ranks.rank() == 0;

@@ -78,12 +78,12 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     let collective = call.is_collective();
     let facts = match targets.facts() {
         Ok(_) if !targets.file.writable => Err(Reason::ReadOnly),
-        Ok(_) if !collective && targets.file.mode() != Mode::Window => Err(Reason::Independent),
+        Ok(_) if !collective && targets.file.mode != Mode::Window => Err(Reason::Independent),
         judged => judged,
     };
     let facts = match facts {
         Ok(facts) => facts,
-        Err(Reason::Unseen) if collective || targets.file.mode() == Mode::Window => {
+        Err(Reason::Unseen) if collective || targets.file.mode == Mode::Window => {
             return Err(targets.lost(collective, true));
         }
         Err(reason) => {
@@ -117,7 +117,7 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     // SAFETY: the caller's promise.
     let runs = || contained(|| unsafe { call.file_runs(&facts) }).ok();
     let mut left = if prepared.is_err() { runs() } else { None };
-    let taken = if file.mode() == Mode::Immediate {
+    let taken = if file.mode == Mode::Immediate {
         let Some(taken) = file.write_now(&mut writes, total)? else {
             file.leave_to_hdf5();
             State::of(call.library).passed(Reason::Sparse);
@@ -287,7 +287,7 @@ impl Targets {
         let same = datasets.iter().all(|dataset| Arc::ptr_eq(&dataset.file, &file));
         // HDF5 refuses some calls that name a dataset twice: it shall judge.
         let twice =
-            |(i, one): (usize, &Arc<Dataset>)| datasets[..i].iter().any(|other| Arc::ptr_eq(one, other));
+            |(i, one): (usize, &Arc<Dataset>)| datasets[..i].iter().any(|other| one.token == other.token);
         let mixed = !same || datasets.len() < call.wrappers.len() || datasets.iter().enumerate().any(twice);
         Some(Self { file, datasets, mixed, unseen })
     }

@@ -377,6 +377,7 @@ impl Work {
         let Some(session) = together else { return Err(sago_exec::Error::Garbled) };
         // What all ranks must know alike, also if this one fails.
         let independent = *epoch == std::mem::replace(committed, *epoch);
+        session.set_independent(independent);
         let (declared, order) = match (declared, order) {
             (Err(error), _) | (_, Err(error)) => {
                 *compared = None;
@@ -384,7 +385,6 @@ impl Work {
             }
             (Ok(declared), Ok(order)) => (declared, order),
         };
-        session.set_independent(independent);
         self.overlapped = order.is_some();
         let writes = waiting(window, lent, *epoch);
         if let Some(epochs) = order {

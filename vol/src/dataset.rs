@@ -35,9 +35,9 @@ unsafe extern "C" fn create(
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
         let created = forward(Op::DatasetCreate, wrapper, request, |class, object| {
-            let create = class.dataset_cls.create.ok_or(Error::NoMethod)?;
-            capture::before_creation(wrapper, (*location).obj_type)?;
-            Ok(create(object, location, name, lcpl, kind, space, dcpl, dapl, dxpl, request))
+            Some(class.dataset_cls.create?(
+                object, location, name, lcpl, kind, space, dcpl, dapl, dxpl, request,
+            ))
         });
         capture::dataset_opened(created, dxpl, Origin::Created(dapl));
         created

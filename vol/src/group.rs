@@ -1,11 +1,10 @@
 //! Groups: handed on as they are, but for the file in a mount.
 
 use crate::below::{Role, Wrapper};
-use crate::capture;
 use crate::forward::{Request, forward, forward_close};
 use crate::op::Op;
+use sago_hdf5::Error;
 use sago_hdf5::sys::*;
-use sago_hdf5::{Error, guard};
 use std::ffi::{c_char, c_void};
 
 pub const CLASS: H5VL_group_class_t = H5VL_group_class_t {
@@ -119,14 +118,6 @@ unsafe extern "C" fn optional(
 }
 
 unsafe extern "C" fn close(wrapper: *mut c_void, dxpl: hid_t, request: Request) -> herr_t {
-    // SAFETY: HDF5 passes a wrapper of ours.
-    let library = unsafe { Wrapper::parts(wrapper) }.1.library;
-    // SAFETY: as above.
-    if guard(library, Op::GroupClose.name(), || unsafe { capture::before_group_close(wrapper) }.map(|()| 0))
-        < 0
-    {
-        return -1;
-    }
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
         forward_close(Op::GroupClose, wrapper, request, |class, object| {

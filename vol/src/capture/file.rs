@@ -40,7 +40,7 @@ pub struct CapturedFile {
     pub library: &'static Library,
     /// By which HDF5 knows the open file in this process.
     pub number: u64,
-    pub mode: Mode,
+    mode: Cell<Mode>,
     /// Metadata are read by all ranks together.
     pub collective_metadata: bool,
     pub writable: bool,
@@ -52,7 +52,6 @@ pub struct CapturedFile {
     /// How many times the file is open.
     handles: Cell<usize>,
     atomic: Cell<bool>,
-    lost_links: Cell<bool>,
     /// In another file, now or before.
     mounted: Cell<bool>,
     /// The ranks have lost each other, and who closed the file has been told.
@@ -146,7 +145,7 @@ impl CapturedFile {
         Self {
             library,
             number,
-            mode,
+            mode: Cell::new(mode),
             collective_metadata,
             writable,
             chunks_misplaced,
@@ -154,7 +153,6 @@ impl CapturedFile {
             name,
             handles: Cell::new(0),
             atomic: Cell::new(false),
-            lost_links: Cell::new(false),
             mounted: Cell::new(false),
             given_up: Cell::new(false),
             datasets: RefCell::default(),
@@ -196,13 +194,14 @@ impl CapturedFile {
         result
     }
 
-    /// Some of its objects may have lost their last link since it was opened.
-    pub fn has_lost_links(&self) -> bool {
-        self.lost_links.get()
+    /// The same on all ranks.
+    pub fn mode(&self) -> Mode {
+        self.mode.get()
     }
 
-    pub fn lose_links(&self) {
-        self.lost_links.set(true);
+    /// From now on nothing waits. All ranks say so, when nothing does.
+    pub fn set_immediate(&self) {
+        self.mode.set(Mode::Immediate);
     }
 
     pub fn is_mounted(&self) -> bool {
@@ -250,7 +249,7 @@ impl CapturedFile {
     ) -> Result<Taken, Error> {
         let work = &mut *self.work()?;
         let (mut rounds, mut left_over) = (1, 0);
-        let mut carry_out = self.mode == Mode::Immediate;
+        let mut carry_out = self.mode() == Mode::Immediate;
         work.estimate = work.estimate.saturating_add(dataset_bytes);
         work.enter();
         self.clear(work)?;
@@ -266,7 +265,7 @@ impl CapturedFile {
         if carry_out {
             let taken = self.carry_out(work, With::Everybody { rounds }, writes)?;
             // HDF5 may have to do a rank's part, which then comes back into the window.
-            work.estimate = if self.mode == Mode::Window { left_over } else { 0 };
+            work.estimate = if self.mode() == Mode::Window { left_over } else { 0 };
             return Ok(taken);
         }
         self.keep(work, EVERYBODY, writes)
@@ -303,6 +302,14 @@ impl CapturedFile {
             return self.carry_out(work, With::Nobody, writes);
         }
         Ok(self.capturing(work, |work| work.keep(writes, with)))
+    }
+
+    /// Carries out what waits on any rank, and whether any rank said yes. Collective.
+    pub fn settle_and_tell(&self, yes: bool) -> Result<bool, Error> {
+        if self.is_closed() {
+            return Ok(yes);
+        }
+        self.settle_and_ask(&mut *self.work()?, [yes]).map(|[some]| some)
     }
 
     /// Carries out what waits on any rank. Collective.
@@ -373,7 +380,7 @@ impl CapturedFile {
         let work = &mut *self.work()?;
         let window = &mut work.crew.window;
         let bytes = runs.map(|runs| runs.iter().map(|run| run.bytes()).sum::<u64>());
-        let fits = self.mode == Mode::Window && bytes.is_some_and(|bytes| bytes <= window.room());
+        let fits = self.mode() == Mode::Window && bytes.is_some_and(|bytes| bytes <= window.room());
         // What this rank wrote before must be in the file before what HDF5 writes now.
         let touched = runs.is_none_or(|runs| window.meets(runs));
         if !fits && !window.is_empty() {
@@ -592,7 +599,7 @@ impl CapturedFile {
         let about = About {
             library: self.library,
             name: &self.name,
-            mode: self.mode.to_string(),
+            mode: self.mode().to_string(),
             writable: self.writable,
             ahead_bytes: work.ahead_bytes,
             reading: work.reading,
@@ -690,7 +697,7 @@ impl CapturedFile {
         self.watch(Watched::end);
         committed?;
         work.crew.window.clear();
-        if with != With::Nobody && self.mode == Mode::Window {
+        if with != With::Nobody && self.mode() == Mode::Window {
             work.join();
         }
         Ok(())

@@ -277,7 +277,9 @@ pub unsafe fn extent_changed(
 }
 
 /// An operation that may remove the last link to an object: before it, what waits is carried out; after it, datasets
-/// that have lost theirs are known. Collective.
+/// that have lost theirs are known. A group that is open takes its datasets with it when it is closed, which ranks do by themselves:
+/// so if a rank has one open, no write waits any more. (Whether the link is one to a group cannot be asked: that would run
+/// callbacks of user-defined links.) Collective.
 ///
 /// # Safety
 /// `wrapper` is a live wrapper of an object of this type.
@@ -288,67 +290,54 @@ pub unsafe fn remove_links(
 ) -> Result<herr_t, Error> {
     // SAFETY: the caller's promise.
     let Some(file) = (unsafe { file_of(wrapper, kind) }) else { return Ok(remove()) };
+    // SAFETY: the caller's promise.
+    let groups = unsafe { has_groups(wrapper, kind) };
+    let groups = file.settle_and_tell(groups)?;
     settle_all(&file)?;
     let code = remove();
     links_removed(&file);
+    if groups && code >= 0 {
+        let concerned = |other: &&Arc<CapturedFile>| other.number == file.number || other.is_mounted();
+        companions(&file).iter().filter(concerned).for_each(|file| file.set_immediate());
+    }
     Ok(code)
 }
 
-/// Before a dataset is created: it may get the place of one that has gone, and fill values at once, while other ranks still put into the file what
-/// they wrote there ([`before_group_close`]). Collective.
+/// Whether this rank has groups open in the file that an object lies in, as far as can be told.
 ///
 /// # Safety
-/// `wrapper` is a live wrapper of an object of this type.
-pub unsafe fn before_creation(wrapper: *const c_void, kind: H5I_type_t) -> Result<(), Error> {
-    // SAFETY: the caller's promise.
-    let (_, below) = unsafe { Wrapper::parts(wrapper) };
-    if !State::of(below.library).files().iter().any(|file| file.has_lost_links()) {
-        return Ok(());
+/// As for [`remove_links`].
+unsafe fn has_groups(wrapper: *const c_void, kind: H5I_type_t) -> bool {
+    if kind != H5I_type_t_H5I_FILE {
+        return true;
     }
-    // SAFETY: as above.
-    let file = unsafe { file_of(wrapper, kind) }.filter(|file| file.has_lost_links());
-    file.map_or(Ok(()), |file| file.settle())
-}
-
-/// Before a group is closed: if it has no links left it goes now, and its datasets with it. What waits for those on this rank must be in the
-/// file before others get their place. Not collective.
-///
-/// # Safety
-/// `wrapper` is a live wrapper of a group.
-pub unsafe fn before_group_close(wrapper: *const c_void) -> Result<(), Error> {
     // SAFETY: the caller's promise.
     let (object, below) = unsafe { Wrapper::parts(wrapper) };
-    let suspects = || State::of(below.library).files().into_iter().filter(|file| file.has_lost_links());
-    if !State::of(below.library).captures() || !below.is_native() || suspects().next().is_none() {
-        return Ok(());
-    }
-    // Where metadata are read by all ranks together, one of them cannot ask.
-    let gone = suspects().any(|file| file.collective_metadata) || {
-        // SAFETY: the caller's promise.
-        let ask = || unsafe { Identity::of(&below, object, H5I_type_t_H5I_GROUP) };
-        error::quietly(below.library, ask).is_none_or(|identity| identity.links == 0)
+    let mut count = 0;
+    let mut args = H5VL_file_get_args_t {
+        op_type: H5VL_file_get_t_H5VL_FILE_GET_OBJ_COUNT,
+        // SAFETY: plain numbers and pointers, for which zero is a value; those that are used are set below.
+        args: unsafe { std::mem::zeroed() },
     };
-    for file in suspects().filter(|_| gone) {
-        file.settle_alone()?;
-        doubt_links(&file);
-    }
-    Ok(())
+    args.args.get_obj_count.types = H5F_OBJ_GROUP;
+    args.args.get_obj_count.count = &mut count;
+    let Some(get) = below.class().file_cls.get else { return true };
+    let ask = || {
+        // SAFETY: the caller's promise, and arguments as the operation wants them.
+        let code = unsafe { get(object, &mut args, H5P_DEFAULT, ptr::null_mut()) };
+        Ok(code < 0)
+    };
+    error::quietly(below.library, || contain(ask)).unwrap_or(true) || count > 0
 }
 
 /// After links or references have gone: datasets that are open but have none left lose their storage when they are
 /// closed, so their writes must not wait. Which they are is asked when they are next used: while HDF5 removes a link it
 /// reads metadata by all ranks together, and not all need have the same datasets open.
 fn links_removed(file: &CapturedFile) {
-    for file in companions(file) {
-        file.lose_links();
-        doubt_links(&file);
-    }
-}
-
-fn doubt_links(file: &CapturedFile) {
-    for dataset in file.open_datasets() {
+    for dataset in companions(file).iter().flat_map(|file| file.open_datasets()) {
         // Where all metadata are read by all ranks together, it could never be asked.
-        dataset.set_links(if file.collective_metadata { Links::None } else { Links::Perhaps });
+        let together = dataset.file.collective_metadata;
+        dataset.set_links(if together { Links::None } else { Links::Perhaps });
     }
 }
 

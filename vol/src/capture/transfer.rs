@@ -78,18 +78,17 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     let collective = call.is_collective();
     let facts = match targets.facts() {
         Ok(_) if !targets.file.writable => Err(Reason::ReadOnly),
-        Ok(_) if !collective && targets.file.mode != Mode::Window => Err(Reason::Independent),
+        Ok(_) if !collective && targets.file.mode() != Mode::Window => Err(Reason::Independent),
         judged => judged,
     };
     let facts = match facts {
         Ok(facts) => facts,
-        Err(Reason::Unseen) if collective || targets.file.mode == Mode::Window => {
+        Err(Reason::Unseen) if collective || targets.file.mode() == Mode::Window => {
             return Err(targets.lost(collective, true));
         }
         Err(reason) => {
             // Of such a dataset nothing waits; and what waits of others must keep its order.
-            let never = reason == Reason::CollectiveMetadata && targets.file.collective_metadata;
-            if collective || !(never || reason.is_without_waiting()) {
+            if collective || !targets.are_without_waiting() {
                 targets.settle_before(collective, CapturedFile::settle_alone)?;
             }
             if collective {
@@ -117,7 +116,7 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     // SAFETY: the caller's promise.
     let runs = || contained(|| unsafe { call.file_runs(&facts) }).ok();
     let mut left = if prepared.is_err() { runs() } else { None };
-    let taken = if file.mode == Mode::Immediate {
+    let taken = if file.mode() == Mode::Immediate {
         let Some(taken) = file.write_now(&mut writes, total)? else {
             file.leave_to_hdf5();
             State::of(call.library).passed(Reason::Sparse);
@@ -304,6 +303,15 @@ impl Targets {
             return Err(Reason::Mixed);
         }
         self.datasets.iter().map(|dataset| dataset.facts()).collect()
+    }
+
+    /// Nothing can wait of any of them.
+    fn are_without_waiting(&self) -> bool {
+        let never = |reason: Reason| {
+            let together = reason == Reason::CollectiveMetadata && self.file.collective_metadata;
+            together || reason.is_without_waiting()
+        };
+        !self.mixed && self.datasets.iter().all(|dataset| dataset.facts().is_err_and(never))
     }
 
     /// For the report, if one is asked for: what became of the call, dataset by dataset.

@@ -297,8 +297,10 @@ pub unsafe fn remove_links(
     let code = remove();
     links_removed(&file);
     if groups && code >= 0 {
-        let concerned = |other: &&Arc<CapturedFile>| other.number == file.number || other.is_mounted();
-        companions(&file).iter().filter(concerned).for_each(|file| file.set_immediate());
+        companions(&file)
+            .iter()
+            .filter(|other| reaches(&file, other))
+            .for_each(|other| other.set_immediate());
     }
     Ok(code)
 }
@@ -385,7 +387,12 @@ pub fn settle_all(file: &CapturedFile) -> Result<(), Error> {
 
 /// Before a flush: the same, but what cannot be carried out of a file that is not flushed is told by its own calls. Collective.
 pub fn settle_flushed(file: &CapturedFile) -> Result<(), Error> {
-    settle_each(file, |other| other.number == file.number || other.is_mounted())
+    settle_each(file, |other| reaches(file, other))
+}
+
+/// Whether names that begin in a file may lead into another one of the same ranks, or it is the same: by a mount.
+fn reaches(file: &CapturedFile, other: &CapturedFile) -> bool {
+    other.number == file.number || other.is_mounted()
 }
 
 /// All of them, whatever becomes of one; the first error of those that `count`.
@@ -415,38 +422,24 @@ impl Identity {
     /// `object` is an open object of the native connector `below`, of this type.
     unsafe fn of(below: &Below, object: *mut c_void, kind: H5I_type_t) -> Option<Self> {
         // SAFETY: plain numbers and pointers, for which zero is a value.
-        let mut location: H5VL_loc_params_t = unsafe { std::mem::zeroed() };
+        let (mut location, mut info): (H5VL_loc_params_t, H5O_info2_t) = unsafe { std::mem::zeroed() };
         (location.obj_type, location.type_) = (kind, H5VL_loc_type_t_H5VL_OBJECT_BY_SELF);
-        // SAFETY: the caller's promise.
-        let info = unsafe { object_info(below, object, &location) }?;
-        Some(Self { file: info.fileno, token: info.token.__data, links: info.rc })
-    }
-}
-
-/// What HDF5 says of an object.
-///
-/// # Safety
-/// `object` is an open object of the native connector `below`, and `location` starts there.
-unsafe fn object_info(
-    below: &Below,
-    object: *mut c_void,
-    location: &H5VL_loc_params_t,
-) -> Option<H5O_info2_t> {
-    // SAFETY: plain numbers, for which zero is a value.
-    let mut info: H5O_info2_t = unsafe { std::mem::zeroed() };
-    let mut args = H5VL_object_get_args_t {
-        op_type: H5VL_object_get_t_H5VL_OBJECT_GET_INFO,
-        args: H5VL_object_get_args_t__bindgen_ty_1 {
-            get_info: H5VL_object_get_args_t__bindgen_ty_1__bindgen_ty_4 {
-                oinfo: &mut info,
-                fields: H5O_INFO_BASIC,
+        let mut args = H5VL_object_get_args_t {
+            op_type: H5VL_object_get_t_H5VL_OBJECT_GET_INFO,
+            args: H5VL_object_get_args_t__bindgen_ty_1 {
+                get_info: H5VL_object_get_args_t__bindgen_ty_1__bindgen_ty_4 {
+                    oinfo: &mut info,
+                    fields: H5O_INFO_BASIC,
+                },
             },
-        },
-    };
-    // SAFETY: the caller's promise, and arguments as the operation wants them.
-    let code =
-        unsafe { below.class().object_cls.get?(object, location, &mut args, H5P_DEFAULT, ptr::null_mut()) };
-    (code >= 0).then_some(info)
+        };
+        // SAFETY: the caller's promise, and arguments as the operation wants them.
+        let code = unsafe {
+            below.class().object_cls.get?(object, &location, &mut args, H5P_DEFAULT, ptr::null_mut())
+        };
+        let (file, token, links) = (info.fileno, info.token.__data, info.rc);
+        (code >= 0).then_some(Self { file, token, links })
+    }
 }
 
 /// The path of a dataset that was opened by a name, for reports: HDF5 has it at hand, unless it opened what the path starts

@@ -8,6 +8,7 @@ use super::ahead::Alone;
 use super::crew::Crew;
 use super::dataset::Dataset;
 use super::facts::Facts;
+use super::immediate::Habit;
 use super::overlap::Ballot;
 use super::progress::Watched;
 use super::provoke;
@@ -139,6 +140,7 @@ impl CapturedFile {
             overlapped: false,
             unclear: false,
             scratch: Scratch::default(),
+            habit: Habit::default(),
             kept: true,
             broken: None,
         };

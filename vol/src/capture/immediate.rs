@@ -1,13 +1,16 @@
 //! Immediate mode: a collective write is carried out before it returns. Where its pattern is that of the call before, the ranks
-//! meet at its end only; who stores waits until all have come.
+//! meet at its end only; who stores waits until all have come. What has mostly holes is left to HDF5, and calls like it are for a
+//! while without asking: finding out takes meetings, which HDF5 alone would not have.
 
 use super::file::CapturedFile;
 use super::overlap::Ballot;
 use super::progress::Watched;
 use super::work::{EVERYBODY, Taken, Work, Write};
+use sago_core::config::Mode;
 use sago_core::extent::{Cursor, Run};
 use sago_hdf5::Error;
 use sago_mpi::{Reduce, Transport};
+use std::cell::RefMut;
 
 /// Pieces shorter than this are small.
 const SMALL_BYTES: u64 = 512;
@@ -48,28 +51,72 @@ impl Shape {
     }
 }
 
+/// Calls that are left to HDF5 without asking, at most, before the ranks ask again.
+const ASIDE_MAX: u32 = 64;
+
+/// What was found of collective writes to datasets of one size, all of which had mostly holes. It changes only in collective writes, and so
+/// is the same on all ranks.
+#[derive(Default)]
+pub struct Habit {
+    dataset_bytes: u64,
+    found: u32,
+    /// So many calls are left to HDF5 without asking.
+    aside: u32,
+}
+
+impl Habit {
+    fn steps_aside(&mut self, dataset_bytes: u64) -> bool {
+        let aside = self.aside > 0 && self.dataset_bytes == dataset_bytes;
+        self.aside -= u32::from(aside);
+        aside
+    }
+
+    fn learn(&mut self, dataset_bytes: u64, sparse: bool) {
+        if !sparse || self.dataset_bytes != dataset_bytes {
+            *self = Self { dataset_bytes, ..Self::default() };
+        }
+        if sparse {
+            self.found = (self.found + 1).min(ASIDE_MAX.ilog2());
+            self.aside = 1 << self.found;
+        }
+    }
+}
+
 impl CapturedFile {
+    /// Whether a collective write to datasets of this size is left to HDF5 because those before it were. Each such write asks, once.
+    pub fn steps_aside(&self, dataset_bytes: u64) -> bool {
+        let aside = |mut work: RefMut<'_, Work>| {
+            work.broken.is_none() && work.habit.steps_aside(dataset_bytes)
+        };
+        self.mode() == Mode::Immediate && self.work().is_ok_and(aside)
+    }
+
     /// A collective write. `None` if HDF5 should do it, because it has mostly holes; the same on all ranks. `dataset_bytes` is the
     /// size of the datasets, which all ranks know. A rank whose part HDF5 must write itself takes part with nothing.
     pub fn write_now(&self, writes: &mut [Write<'_>], dataset_bytes: u64) -> Result<Option<Taken>, Error> {
         if dataset_bytes > self.window_bytes() {
             // It may take several rounds.
-            let sparse = self.is_sparse(&mut *self.work()?, writes)?;
+            let sparse = self.is_sparse(&mut *self.work()?, writes, dataset_bytes)?;
             return if sparse { Ok(None) } else { self.write_together(writes, 0, dataset_bytes).map(Some) };
         }
         let work = &mut *self.work()?;
         work.enter();
         self.clear(work)?;
-        let written = self.write_at_once(work, writes);
+        let written = self.write_at_once(work, writes, dataset_bytes);
         // It is written, or the program hears that it is not, or HDF5 writes it.
         work.crew.window.clear();
         written
     }
 
-    fn write_at_once(&self, work: &mut Work, writes: &mut [Write<'_>]) -> Result<Option<Taken>, Error> {
+    fn write_at_once(
+        &self,
+        work: &mut Work,
+        writes: &mut [Write<'_>],
+        dataset_bytes: u64,
+    ) -> Result<Option<Taken>, Error> {
         // The same on all ranks.
         let again = work.is_eager();
-        if !again && self.is_sparse(work, writes)? {
+        if !again && self.is_sparse(work, writes, dataset_bytes)? {
             return Ok(None);
         }
         let (mut lent, mut taken) = (Vec::new(), Taken::All);
@@ -98,7 +145,7 @@ impl CapturedFile {
             if repeated? {
                 return Ok(Some(taken));
             }
-            if self.is_sparse(work, writes)? {
+            if self.is_sparse(work, writes, dataset_bytes)? {
                 return Ok(None);
             }
         }
@@ -107,9 +154,31 @@ impl CapturedFile {
     }
 
     /// Collective; the same answer on all ranks.
-    fn is_sparse(&self, work: &mut Work, writes: &[Write<'_>]) -> Result<bool, Error> {
+    fn is_sparse(&self, work: &mut Work, writes: &[Write<'_>], dataset_bytes: u64) -> Result<bool, Error> {
         let mine = Shape::of(writes.iter().flat_map(|write| write.runs).copied());
         let all = self.checked(work, EVERYBODY, |work| mine.of_all(&work.crew.ranks))?;
+        work.habit.learn(dataset_bytes, all.is_sparse());
         Ok(all.is_sparse())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_like_those_that_had_holes_are_not_asked_about() {
+        let mut habit = Habit::default();
+        let mut asked = Vec::new();
+        for call in 0..200 {
+            if !habit.steps_aside(100) {
+                asked.push(call);
+                habit.learn(100, true);
+            }
+        }
+        assert_eq!(asked, [0, 3, 8, 17, 34, 67, 132, 197]);
+        assert!(!habit.steps_aside(200), "others are asked about");
+        habit.learn(100, false);
+        assert!(!habit.steps_aside(100), "one without holes changes it");
     }
 }

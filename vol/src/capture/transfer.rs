@@ -79,6 +79,7 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     let facts = match targets.facts() {
         Ok(_) if !targets.file.writable => Err(Reason::ReadOnly),
         Ok(_) if !collective && targets.file.mode() != Mode::Window => Err(Reason::Independent),
+        Ok(facts) if collective && targets.file.steps_aside(total_bytes(&facts)) => Err(Reason::Sparse),
         judged => judged,
     };
     let facts = match facts {
@@ -87,8 +88,9 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
             return Err(targets.lost(collective, true));
         }
         Err(reason) => {
-            // Of such a dataset nothing waits; and what waits of others must keep its order.
-            if collective || !targets.are_without_waiting() {
+            // Of such a dataset nothing waits; and what waits of others must keep its order. In immediate mode nothing waits at all, and
+            // who steps aside shall cost no meeting.
+            if reason != Reason::Sparse && (collective || !targets.are_without_waiting()) {
                 targets.settle_before(collective, CapturedFile::settle_alone)?;
             }
             if collective {
@@ -101,7 +103,7 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
         }
     };
     let file = &targets.file;
-    let total = facts.iter().map(|facts| facts.bytes).sum();
+    let total = total_bytes(&facts);
     // SAFETY: the caller's promise.
     let prepared = contained(|| unsafe {
         call.prepare(&facts, |kind, memory_kind| {
@@ -199,8 +201,7 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
         Err(_) => Vec::new(),
     };
     let (taken, some_left) = if collective {
-        let total = facts.iter().map(|facts| facts.bytes).sum();
-        file.read_together(&mut reads, prepared.is_err(), total)?
+        file.read_together(&mut reads, prepared.is_err(), total_bytes(&facts))?
     } else if let Some(taken) = file.read_alone(&mut reads)? {
         (taken, false)
     } else if prepared.is_err() {
@@ -233,6 +234,11 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
         return Ok(Route::Native(Afterwards::LetGo(alone)));
     }
     Ok(Route::Alone(if some_left { Afterwards::Meet(Arc::clone(file)) } else { Afterwards::Nothing }))
+}
+
+/// The size of all datasets of a call, which all ranks know.
+fn total_bytes(facts: &[Ref<'_, Facts>]) -> u64 {
+    facts.iter().map(|facts| facts.bytes).sum()
 }
 
 /// This rank's part, or why HDF5 must do it: also after a panic, since the others count on us in what follows.

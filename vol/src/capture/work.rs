@@ -2,6 +2,7 @@
 
 use super::ahead::{Ahead, Alone};
 use super::crew::Crew;
+use super::immediate::Habit;
 use super::order::Ordered;
 use super::overlap::{self, Ballot};
 use super::provoke;
@@ -44,6 +45,8 @@ pub struct Work {
     /// all ranks.
     pub unclear: bool,
     pub scratch: Scratch,
+    /// In immediate mode, what is left to HDF5. The same on all ranks.
+    pub habit: Habit,
     /// Whether the ranks stay together when the file is closed. The same on all.
     pub kept: bool,
     /// Why the ranks can no longer talk to each other.

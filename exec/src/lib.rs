@@ -20,6 +20,7 @@ mod session;
 mod shelf;
 mod stats;
 mod store;
+mod thread;
 mod tiles;
 mod trace;
 mod wire;
@@ -33,6 +34,7 @@ pub use pack::Packing;
 pub use session::{Session, Setting, has_room};
 pub use shelf::{Shelf, Way};
 pub use stats::Stats;
+pub use thread::spawn;
 pub use trace::{RoundTrace, Trace};
 
 #[cfg(not(feature = "provoke"))]

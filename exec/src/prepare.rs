@@ -10,7 +10,7 @@ use sago_core::declare::{Declared, Direction, Outline, Summary};
 use sago_core::extent::Run;
 use sago_core::ids::Rank;
 use sago_core::plan::{Job, Plan, plan};
-use sago_core::schedule::{Duty, RankSchedule};
+use sago_core::schedule::{Duty, RankSchedule, contributions};
 use sago_mpi::{Parts, Transport};
 use std::collections::BTreeMap;
 
@@ -139,23 +139,20 @@ fn begin(
     let memberships = plan.memberships(summaries.len() as u32);
     let areas = memberships[me.index()].iter().map(|area| (*area, &plan.areas[*area as usize]));
     let schedule = RankSchedule::new(&plan.frame, areas, me, declared);
-    let parts = contributions(&plan, &memberships[me.index()], declared, summaries.len());
+    let parts = messages(&plan, &memberships[me.index()], declared, summaries.len());
     Ok((plan, schedule, parts))
 }
 
 /// For each rank what it must know as an aggregator: part by part, this rank's runs.
-fn contributions(plan: &Plan, areas: &[u32], declared: &Declared, ranks: usize) -> Parts {
-    let runs: Vec<Run> = declared.contribution().collect();
+fn messages(plan: &Plan, areas: &[u32], declared: &Declared, ranks: usize) -> Parts {
     let mut messages: Vec<Writer> = (0..ranks).map(|_| Writer::default()).collect();
     for &area in areas {
         let (framed, planned) = (&plan.frame.areas[area as usize].area, &plan.areas[area as usize]);
-        for (number, part) in planned.parts.iter().enumerate() {
-            let (start, end) = planned.layout.part_range(number as u32);
-            let (start, end) = (start.max(framed.lo), end.min(framed.hi));
-            let clipped: Vec<Run> = runs.iter().flat_map(|run| run.clip(start, end)).collect();
-            if !clipped.is_empty() {
+        let runs = contributions(planned, std::iter::once(declared), framed.lo, framed.hi);
+        for (number, (part, runs)) in planned.parts.iter().zip(runs).enumerate() {
+            if !runs.is_empty() {
                 let message = &mut messages[part.rank.index()];
-                message.word(u64::from(area)).word(number as u64).runs(&clipped);
+                message.word(u64::from(area)).word(number as u64).runs(&runs);
             }
         }
     }

@@ -79,7 +79,7 @@ impl Writer {
                 unsafe { &*bell.0 }.add(1);
             }
         };
-        let thread = std::thread::Builder::new().name("sago-io".to_owned()).spawn(work)?;
+        let thread = crate::spawn("sago-io", work)?;
         Ok(Self { jobs: Some(jobs), done, thread: Some(thread), busy: 0 })
     }
 

@@ -87,6 +87,11 @@ impl Mpi {
         Ok(self.constants.get_or_init(|| constants))
     }
 
+    /// Whether it has passed the self-test, or cannot be asked because it is not active.
+    pub fn is_understood(&self) -> bool {
+        self.state() != State::Active || self.constants().is_ok()
+    }
+
     /// What the self-test says to the guess that this library has that ABI. For tests: a wrong guess must be refused.
     pub fn test_guess(&self, abi: Abi) -> Result<(), BindError> {
         self.tested(abi).map(|_| ())

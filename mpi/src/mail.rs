@@ -118,7 +118,14 @@ impl Lanes {
         let lanes = lanes.collect::<Option<Vec<Lane>>>();
         group.agree(if lanes.is_some() { Ok(()) } else { Err("partners are not mutual".to_owned()) })?;
         let bytes = if partners.is_empty() { 0 } else { rings + ring_bytes * partners.len() };
-        let window = group.window(bytes)?;
+        let window = match group.window(bytes) {
+            Ok(window) => window,
+            Err(error) => {
+                // There are no windows here, as all ranks have found; so they can give the group back.
+                let _ = group.close();
+                return Err(error);
+            }
+        };
         Ok(Self { group, window, lanes: lanes.unwrap_or_default(), next: 0, bytes, alarms: 0 })
     }
 

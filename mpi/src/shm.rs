@@ -16,6 +16,9 @@ use std::os::unix::fs::FileExt;
 use std::ptr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// Small enough to be had between two signals.
+const ALLOCATION_STEP: usize = 1 << 20;
+
 /// One zeroed segment per rank; all ranks are on one node. Collective.
 pub fn share(comm: &Comm, wait: &dyn Wait, bytes: usize) -> Result<Shared, Error> {
     let sizes: Vec<usize> = comm
@@ -67,20 +70,33 @@ fn make(total: usize) -> io::Result<(File, u64)> {
     }
     // SAFETY: a descriptor that is ours alone.
     let file = unsafe { File::from_raw_fd(fd) };
-    let len = libc::off_t::try_from(total).map_err(|_| io::ErrorKind::OutOfMemory)?;
     if free_memory().is_some_and(|free| total as u64 > free) {
         return Err(io::ErrorKind::OutOfMemory.into());
     }
-    // SAFETY: a plain system call on our file.
-    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, len) } {
-        0 => {}
-        code => return Err(io::Error::from_raw_os_error(code)),
-    }
+    allocate(&file, total)?;
     let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_nanos());
     #[allow(clippy::cast_possible_truncation)]
     let token = time as u64 ^ u64::from(std::process::id()) << 40 | 1;
     file.write_all_at(&token.to_le_bytes(), 0)?;
     Ok((file, token))
+}
+
+/// In steps, each until it is done: some kernels undo all of a request when a signal comes, of a profiler's clock for example.
+fn allocate(file: &File, total: usize) -> io::Result<()> {
+    for start in (0..total).step_by(ALLOCATION_STEP) {
+        let step = ALLOCATION_STEP.min(total - start);
+        let place = |bytes: usize| libc::off_t::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory);
+        let (start, step) = (place(start)?, place(step)?);
+        loop {
+            // SAFETY: a plain system call on our file.
+            match unsafe { libc::posix_fallocate(file.as_raw_fd(), start, step) } {
+                0 => break,
+                libc::EINTR => {}
+                code => return Err(io::Error::from_raw_os_error(code)),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The kernel gives out more than it has and then ends somebody; so we look first.

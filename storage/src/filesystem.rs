@@ -52,7 +52,23 @@ const SHARED: [&str; 20] = [
 const LOCAL: [&str; 12] =
     ["ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "tmpfs", "ramfs", "overlay", "vfat", "devtmpfs"];
 
+/// Nodes keep pages of files for a while, and neither see at once what others wrote nor keep from writing back what is around their own
+/// bytes: MPI libraries lock each access there.
+const INCOHERENT: [&str; 9] = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "virtiofs", "coda"];
+/// Those that are not, of what comes by FUSE.
+const COHERENT_FUSE: [&str; 8] =
+    ["glusterfs", "lustre", "beegfs", "ceph", "cephfs", "pvfs2", "daos", "-overlayfs"];
+
 impl FileSystem {
+    /// Whether several nodes can write to one file, and read it, and see what there is. What comes by FUSE and is not known may be
+    /// anything.
+    pub fn is_coherent(&self) -> bool {
+        match self.kind.strip_prefix("fuse") {
+            Some(name) => COHERENT_FUSE.contains(&name.trim_start_matches('.')),
+            None => !INCOHERENT.contains(&self.kind.as_str()),
+        }
+    }
+
     /// Where it has its files.
     pub fn medium(&self) -> Medium {
         match self.kind.as_str() {
@@ -146,6 +162,23 @@ mod tests {
 43 22 0:42 / /scratch/with\\040space rw - nfs4 server:/x rw
 44 22 0:43 / /mnt/pfs rw - tmpfs over rw
 ";
+
+    #[test]
+    fn kinds_whose_nodes_see_each_others_writes() {
+        let found = |kind: &str| FileSystem {
+            kind: kind.to_owned(),
+            mount_point: PathBuf::new(),
+            block_bytes: 4096,
+            stripes: None,
+            shared: None,
+        };
+        for kind in ["lustre", "gpfs", "beegfs", "ext4", "tmpfs", "fuse.glusterfs", "fuse-overlayfs"] {
+            assert!(found(kind).is_coherent(), "{kind}");
+        }
+        for kind in ["nfs", "nfs4", "cifs", "9p", "fuse", "fuseblk", "fuse.sshfs", "fuse.anything"] {
+            assert!(!found(kind).is_coherent(), "{kind}");
+        }
+    }
 
     #[test]
     fn the_longest_mount_point_counts_and_of_equal_ones_the_last() {

@@ -120,8 +120,8 @@ impl Schedule {
     }
 }
 
-/// For each part of the area, the runs that the members send to it.
-fn contributions<'a>(
+/// For each part of the area, the runs that the members send to it. Each run is compared with the parts that it touches only.
+pub fn contributions<'a>(
     area: &AreaPlan,
     members: impl Iterator<Item = &'a Declared>,
     lo: u64,

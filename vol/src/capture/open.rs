@@ -46,9 +46,14 @@ pub fn gather(
     fapl: hid_t,
     options: Option<&Layers>,
 ) -> Result<Result<Gathered, Reason>, Error> {
-    let Some((comm, info)) = communicator(library, fapl) else { return Ok(Err(Reason::NotMpio)) };
+    if library.parallel.is_none() {
+        return Ok(Err(Reason::NotMpio));
+    }
+    // Before HDF5 duplicates a communicator for us, which we could not give back.
     // SAFETY: the handle of a library that is never unloaded.
-    let Ok(mpi) = (unsafe { Mpi::behind(library.handle()) }) else { return Ok(Err(Reason::NoMpi)) };
+    let mpi = unsafe { Mpi::behind(library.handle()) };
+    let Some(mpi) = mpi.ok().filter(|mpi| mpi.is_understood()) else { return Ok(Err(Reason::NoMpi)) };
+    let Some((comm, info)) = communicator(library, fapl) else { return Ok(Err(Reason::NotMpio)) };
     // SAFETY: HDF5 has duplicated the program's hints for us, and we were called by a thread that may call MPI.
     let pairs = unsafe { mpi.take_info(info) };
     let mut options = options.cloned();
@@ -101,7 +106,7 @@ pub unsafe fn open(
     let access = if request.writable { Access::Write } else { Access::Read };
     let storage = path.as_ref().and_then(|path| PosixFile::open(path, access).ok());
     // As the first rank sees it: all must plan with the same facts.
-    let facts = path.as_ref().filter(|_| crew.ranks.rank() == 0).map(|path| facts(path));
+    let facts = path.as_ref().filter(|_| crew.ranks.rank() == 0).map(|path| found(path));
     let votes = Votes { storage: storage.is_some(), number: number.is_some(), known: known.is_some(), facts };
     let together = match votes.agree(&crew.ranks, options.config()).map_err(|_| Reason::NoMpi)? {
         Ok(together) if known.is_none() => together,
@@ -290,7 +295,14 @@ struct Votes {
     storage: bool,
     number: bool,
     known: bool,
-    facts: Option<StorageFacts>,
+    facts: Option<Found>,
+}
+
+/// What the first rank found out about the file system.
+#[derive(Default)]
+struct Found {
+    facts: StorageFacts,
+    incoherent: bool,
 }
 
 /// What the ranks have found out together.
@@ -307,18 +319,23 @@ impl Votes {
     ) -> Result<Result<Together, Reason>, sago_mpi::Error> {
         let window = config.window_bytes.unwrap_or_else(|| window_bytes(ranks.size()));
         let yes = [self.storage, self.number, self.known, !self.known].map(u64::from);
-        let StorageFacts { stripe_bytes, targets, medium } = self.facts.unwrap_or_default();
+        let nothing = Found::default();
+        let Found { facts, incoherent } = self.facts.as_ref().unwrap_or(&nothing);
+        let StorageFacts { stripe_bytes, targets, medium } = *facts;
         let medium = MEDIA.iter().position(|known| *known == medium).unwrap_or(0) as u64;
-        let found = [stripe_bytes.unwrap_or(0), targets.map_or(0, u64::from), medium];
-        let found = found.map(|number| !number);
-        let mut least = [yes[0], yes[1], yes[2], yes[3], window, found[0], found[1], found[2]];
+        let found = [stripe_bytes.unwrap_or(0), targets.map_or(0, u64::from), medium, u64::from(*incoherent)];
+        let [stripe_bytes, targets, medium, incoherent] = found.map(|number| !number);
+        let mut least = [yes[0], yes[1], yes[2], yes[3], window, stripe_bytes, targets, medium, incoherent];
         ranks.allreduce(Reduce::Min, &mut least)?;
         let [storage, number, known, new, window_bytes, found @ ..] = least;
         // Either the file was open on all ranks, or on none.
         if number == 0 || known == new || (storage == 0 && new == 1) {
             return Ok(Err(Reason::NoSuchFile));
         }
-        let [stripe_bytes, targets, medium] = found.map(|number| !number);
+        let [stripe_bytes, targets, medium, incoherent] = found.map(|number| !number);
+        if incoherent == 1 && new == 1 && !ranks.one_node() {
+            return Ok(Err(Reason::Incoherent));
+        }
         let facts = StorageFacts {
             stripe_bytes: Some(stripe_bytes).filter(|bytes| *bytes > 0),
             targets: u32::try_from(targets).ok().filter(|count| *count > 0),
@@ -359,11 +376,12 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 /// What the file system says of itself.
-fn facts(path: &Path) -> StorageFacts {
-    let Ok(found) = FileSystem::of(path) else { return StorageFacts::default() };
-    StorageFacts {
+fn found(path: &Path) -> Found {
+    let Ok(found) = FileSystem::of(path) else { return Found::default() };
+    let facts = StorageFacts {
         stripe_bytes: found.stripes.map(|stripes| stripes.size_bytes),
         targets: found.stripes.and_then(|stripes| stripes.count),
         medium: found.medium(),
-    }
+    };
+    Found { facts, incoherent: !found.is_coherent() }
 }

@@ -138,16 +138,21 @@ fn ranges(declared: &Declared) -> Vec<u64> {
     joined.flat_map(|group| [group[0].0, group.iter().map(|range| range.1).max().unwrap_or(0)]).collect()
 }
 
-/// This rank's runs in each rank's share of the range.
+/// This rank's runs in each rank's share of the range, which holds them all.
 fn shares(declared: &Declared, lo: u64, hi: u64, ranks: usize) -> Parts {
     let step = (hi - lo).div_ceil(ranks as u64).max(1);
-    let share = |rank: usize| {
-        let from = lo + step * rank as u64;
-        let runs = declared.coverage().iter().flat_map(move |run| run.clip(from, from + step));
-        encode(&runs.flat_map(|run| [run.offset(), run.len(), run.stride(), run.count()]).collect::<Vec<_>>())
-    };
+    let mut shares = vec![Vec::new(); ranks];
+    for run in declared.coverage() {
+        let share = |place: u64| (place.saturating_sub(lo) / step).min(ranks as u64 - 1);
+        for rank in share(run.offset())..=share(run.end() - 1) {
+            let from = lo + step * rank;
+            let runs = run.clip(from, from + step);
+            shares[rank as usize]
+                .extend(runs.flat_map(|run| [run.offset(), run.len(), run.stride(), run.count()]));
+        }
+    }
     let mut parts = Parts::default();
-    (0..ranks).for_each(|rank| parts.push(&share(rank)));
+    shares.iter().for_each(|share| parts.push(&encode(share)));
     parts
 }
 

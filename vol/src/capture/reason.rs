@@ -28,6 +28,7 @@ reasons! {
     OptionsDiffer = "the ranks have different options",
     OptionsUnread = "the options of some rank cannot be read",
     Machine = "the machine that the options name has fewer nodes than the ranks are on",
+    Incoherent = "ranks are on several nodes, and the file system does not show them each other's writes at once",
     OtherFile = "the dataset lies in a file that the program has not opened",
     Closed = "the file was closed before the dataset",
     Atomic = "the file is in MPI's atomic mode",

@@ -57,7 +57,7 @@ impl Thread {
             give_way();
             its.work(&watched)
         };
-        let handle = std::thread::Builder::new().name("sago-ahead".to_owned()).spawn(work)?;
+        let handle = sago_exec::spawn("sago-ahead", work)?;
         Ok(Self { shared, pace, handle: Some(handle) })
     }
 

@@ -252,6 +252,7 @@ functions! {
         H5Pget_vol_info: c!(hid_t, *mut *mut c_void => herr_t);
         H5Pset_vol: c!(hid_t, hid_t, *const c_void => herr_t);
         H5Pget_layout: c!(hid_t => H5D_layout_t);
+        H5Pget_data_transform: c!(hid_t, *mut c_char, usize => isize);
         H5Pget_chunk: c!(hid_t, c_int, *mut hsize_t => c_int);
         H5Pget_nfilters: c!(hid_t => c_int);
         H5Pget_external_count: c!(hid_t => c_int);
@@ -303,6 +304,7 @@ functions! {
         H5Pget_dxpl_mpio: c!(hid_t, *mut H5FD_mpio_xfer_t => herr_t);
         H5Pset_dxpl_mpio: c!(hid_t, H5FD_mpio_xfer_t => herr_t);
         H5Pget_all_coll_metadata_ops: c!(hid_t, *mut bool => herr_t);
+        H5Pget_coll_metadata_write: c!(hid_t, *mut bool => herr_t);
         H5Pget_mpio_actual_io_mode: c!(hid_t, *mut H5D_mpio_actual_io_mode_t => herr_t);
     }
 }

@@ -1,7 +1,7 @@
 //! Datasets. Writes and collective reads are captured where they can be; the rest is handed on.
 
 use crate::below::{Role, Wrapper};
-use crate::capture::{self, Call, Origin};
+use crate::capture::{self, Afterwards, Call, Held, Origin};
 use crate::forward::{Request, forward, forward_close};
 use crate::op::Op;
 use sago_hdf5::Error;
@@ -34,12 +34,13 @@ unsafe extern "C" fn create(
 ) -> *mut c_void {
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
+        let held = Held::for_creation(Wrapper::parts(wrapper).1.library, dcpl);
         let created = forward(Op::DatasetCreate, wrapper, request, |class, object| {
             Some(class.dataset_cls.create?(
                 object, location, name, lcpl, kind, space, dcpl, dapl, dxpl, request,
             ))
         });
-        capture::dataset_opened(created, dxpl, Origin::Created(dapl));
+        capture::dataset_opened(created, dxpl, Origin::Created(dapl), held);
         created
     }
 }
@@ -54,10 +55,11 @@ unsafe extern "C" fn open(
 ) -> *mut c_void {
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
+        let held = Held::for_opening(Wrapper::parts(wrapper).1.library);
         let opened = forward(Op::DatasetOpen, wrapper, request, |class, object| {
             Some(class.dataset_cls.open?(object, location, name, dapl, dxpl, request))
         });
-        capture::dataset_opened(opened, dxpl, Origin::Opened(dapl));
+        capture::dataset_opened(opened, dxpl, Origin::Opened(dapl), held);
         opened
     }
 }
@@ -214,10 +216,12 @@ unsafe extern "C" fn optional(
     unsafe {
         forward(Op::DatasetOptional, wrapper, request, |class, object| {
             let optional = class.dataset_cls.optional.ok_or(Error::NoMethod)?;
-            if let Role::Dataset(dataset) = Wrapper::role(wrapper) {
-                capture::before_optional(&dataset, (*args).op_type)?;
-            }
-            Ok(optional(object, args, dxpl, request))
+            let afterwards = match Wrapper::role(wrapper) {
+                Role::Dataset(dataset) => capture::before_optional(&dataset, args)?,
+                _ => Afterwards::Nothing,
+            };
+            let code = optional(object, args, dxpl, request);
+            afterwards.follow(code >= 0).map(|()| code)
         })
     }
 }

@@ -186,6 +186,9 @@ unsafe extern "C" fn optional(
             if sets_atomicity {
                 file.settle()?;
             }
+            // A rank's picture of the file has what it wrote.
+            let pictured = (*args).op_type == H5VL_NATIVE_FILE_GET_FILE_IMAGE as c_int;
+            let _alone = if pictured { file.show_while_read()? } else { None };
             let code = optional(object, args, dxpl, request);
             if sets_atomicity && code >= 0 {
                 let set = (*args).args.cast::<H5VL_native_file_optional_args_t>();

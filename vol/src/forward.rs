@@ -1,6 +1,7 @@
 //! Handing a callback on to the connector below: the one way that all object classes use.
 
 use crate::below::{Below, Wrapper};
+use crate::capture::Held;
 use crate::op::Op;
 use crate::state::State;
 use sago_hdf5::sys::{H5VL_class_t, herr_t};
@@ -65,6 +66,7 @@ pub unsafe fn forward<T: Outcome, R: Attempt<T>>(
     // SAFETY: the caller's promise.
     let (object, below) = unsafe { Wrapper::parts(wrapper) };
     counted(below.library, op, || {
+        let _held = Held::for_metadata(below.library, op);
         let outcome = call(below.class(), object).result()?;
         // SAFETY: the caller's promise.
         unsafe { wrap_request(request, &below) };

@@ -1,6 +1,7 @@
 //! Groups: handed on as they are, but for the file in a mount.
 
 use crate::below::{Role, Wrapper};
+use crate::capture;
 use crate::forward::{Request, forward, forward_close};
 use crate::op::Op;
 use sago_hdf5::Error;
@@ -28,11 +29,15 @@ unsafe extern "C" fn create(
 ) -> *mut c_void {
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
-        forward(Op::GroupCreate, wrapper, request, |class, object| {
+        let group: *mut c_void = forward(Op::GroupCreate, wrapper, request, |class, object| {
             #[cfg(feature = "provoke")]
             provoke(name);
             Some(class.group_cls.create?(object, location, name, lcpl, gcpl, gapl, dxpl, request))
-        })
+        });
+        if name.is_null() && !group.is_null() {
+            capture::group_without_name(group);
+        }
+        group
     }
 }
 

@@ -1,7 +1,7 @@
 //! Operations on objects of any class, handed on; before some of them what waits must be in the file.
 
 use crate::below::Wrapper;
-use crate::capture;
+use crate::capture::{self, Held};
 use crate::forward::{Request, forward};
 use crate::op::Op;
 use sago_hdf5::Error;
@@ -25,11 +25,12 @@ unsafe extern "C" fn open(
 ) -> *mut c_void {
     // SAFETY: HDF5 passes a wrapper of ours, and what else the callback below expects.
     unsafe {
+        let held = Held::for_opening(Wrapper::parts(wrapper).1.library);
         let object = forward(Op::ObjectOpen, wrapper, request, |class, object| {
             Some(class.object_cls.open?(object, location, opened, dxpl, request))
         });
         if !object.is_null() && *opened == H5I_type_t_H5I_DATASET {
-            capture::dataset_opened(object, dxpl, capture::Origin::Found);
+            capture::dataset_opened(object, dxpl, capture::Origin::Found, held);
         }
         object
     }

@@ -18,8 +18,9 @@ pub struct State {
     passed: [AtomicU64; Reason::ALL.len()],
     /// The files that are open and captured.
     files: Mutex<Vec<Arc<CapturedFile>>>,
-    /// How many there are.
+    /// How many there are, and of how many the metadata are written by all ranks together.
     open: AtomicU64,
+    together: AtomicU64,
     /// Ranks that have closed their file, for their next one.
     crews: Mutex<Vec<Crew>>,
     crews_made: AtomicU64,
@@ -27,6 +28,8 @@ pub struct State {
     default_list: AtomicI64,
     /// Whether a dataset has been captured since HDF5 was opened.
     awake: AtomicBool,
+    /// Whether a data transform has been met.
+    transforms: AtomicBool,
     /// Whether somebody was told that a report cannot be written.
     complained: AtomicBool,
     /// Whether a file has been captured.
@@ -50,10 +53,12 @@ impl State {
             passed: [const { AtomicU64::new(0) }; Reason::ALL.len()],
             files: Mutex::new(Vec::new()),
             open: AtomicU64::new(0),
+            together: AtomicU64::new(0),
             crews: Mutex::new(Vec::new()),
             crews_made: AtomicU64::new(0),
             default_list: AtomicI64::new(0),
             awake: AtomicBool::new(false),
+            transforms: AtomicBool::new(false),
             complained: AtomicBool::new(false),
             greeted: AtomicBool::new(false),
             said: Mutex::new(BTreeSet::new()),
@@ -112,9 +117,23 @@ impl State {
         !self.awake.swap(true, Ordering::Relaxed)
     }
 
+    /// Whether a transfer list with a data transform has been met.
+    pub fn knows_transforms(&self) -> bool {
+        self.transforms.load(Ordering::Relaxed)
+    }
+
+    pub fn transform_found(&self) {
+        self.transforms.store(true, Ordering::Relaxed);
+    }
+
     /// Whether any file is captured now.
     pub fn captures(&self) -> bool {
         self.open.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether metadata of any of them are written by all ranks together.
+    pub fn writes_metadata_together(&self) -> bool {
+        self.together.load(Ordering::Relaxed) > 0
     }
 
     /// In the order in which they were opened.
@@ -130,13 +149,19 @@ impl State {
     pub fn add_file(&self, file: &Arc<CapturedFile>) {
         let mut files = lock(&self.files);
         files.push(Arc::clone(file));
-        self.open.store(files.len() as u64, Ordering::Relaxed);
+        self.count_files(&files);
     }
 
     pub fn remove_file(&self, number: u64) {
         let mut files = lock(&self.files);
         files.retain(|file| file.number != number);
+        self.count_files(&files);
+    }
+
+    fn count_files(&self, files: &[Arc<CapturedFile>]) {
+        let together = files.iter().filter(|file| file.metadata_together).count();
         self.open.store(files.len() as u64, Ordering::Relaxed);
+        self.together.store(together as u64, Ordering::Relaxed);
     }
 
     /// The number of the next crew, as far as this process knows.

@@ -79,6 +79,7 @@ unsafe extern "C" fn wrap_object(object: *mut c_void, kind: H5I_type_t, context:
                     wrapper,
                     State::of(context.below.library).default_transfer_list(),
                     capture::Origin::Found,
+                    None,
                 );
             },
             _ => {}

@@ -80,6 +80,15 @@ impl Chunks {
         }
     }
 
+    /// Where the chunk lies that begins with this element, if one does.
+    pub fn chunk_at(&self, first: &[u64]) -> Option<Extent> {
+        let begins = |((at, chunk), dim): ((&u64, &u64), &u64)| at % chunk == 0 && at < dim;
+        let there =
+            first.len() == self.dims.len() && first.iter().zip(&self.chunk).zip(&self.dims).all(begins);
+        let bytes = self.chunk.iter().product::<u64>() * self.element_bytes;
+        there.then(|| Extent::new(self.address(first), bytes))
+    }
+
     fn address(&self, at: &[u64]) -> u64 {
         let (mut index, mut inside) = (0, 0);
         for ((&at, &chunk), &grid) in at.iter().zip(&self.chunk).zip(&self.grid) {
@@ -143,6 +152,16 @@ mod tests {
                 })
                 .collect();
             assert_eq!(places, expected, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_chunk_is_found_by_its_first_element() {
+        let found = [(vec![0, 0], 100), (vec![0, 2], 300), (vec![3, 0], 200), (vec![3, 2], 400)];
+        let chunks = Chunks::new(&[4, 3], &[3, 2], 4, &found).unwrap();
+        assert_eq!(chunks.chunk_at(&[3, 0]), Some(Extent::new(200, 24)));
+        for nowhere in [&[1, 0][..], &[6, 0], &[0, 4], &[0], &[0, 0, 0]] {
+            assert_eq!(chunks.chunk_at(nowhere), None);
         }
     }
 

@@ -16,12 +16,13 @@ pub struct Dataset {
     links: Cell<Links>,
 }
 
-/// Whether a dataset has links. One without loses its storage when it is closed, and never gets another.
+/// Whether a dataset has links. One without loses its storage when it is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
     Some,
-    /// Links have been removed since, perhaps its last one.
+    /// It was made without, or links have been removed since, perhaps its last one.
     Perhaps,
+    /// When it was last asked. It may get one.
     None,
 }
 
@@ -62,9 +63,7 @@ impl Dataset {
     }
 
     pub fn set_links(&self, links: Links) {
-        if self.links.get() != Links::None {
-            self.links.set(links);
-        }
+        self.links.set(links);
     }
 
     pub fn set_facts(&self, facts: Result<Facts, Reason>) {

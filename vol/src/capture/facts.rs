@@ -120,6 +120,18 @@ impl Facts {
         self.dims.iter().product()
     }
 
+    pub fn rank(&self) -> usize {
+        self.dims.len()
+    }
+
+    /// The chunk that begins with this element.
+    pub fn chunk_at(&self, first: &[u64]) -> Option<Run> {
+        match &self.place {
+            Place::At(_) => None,
+            Place::Chunks(chunks) => chunks.chunk_at(first).map(Run::from),
+        }
+    }
+
     /// Where a part of each selected element lies in the file, in the order of the selection. No space: all elements.
     pub fn runs(
         &self,

@@ -4,7 +4,7 @@
 //! Invariants: what is collective in HDF5 is collective here, and nothing else is; whether ranks meet follows from
 //! facts that are the same on all of them; a rank's writes reach the file in the order in which it made them.
 
-use super::ahead::Alone;
+use super::ahead::{Ahead, Alone};
 use super::crew::Crew;
 use super::dataset::Dataset;
 use super::facts::Facts;
@@ -25,7 +25,7 @@ use sago_hdf5::{Error, Library};
 use sago_mpi::{Reduce, Transport};
 use sago_storage::{Closed, Storage};
 use std::cell::{Cell, RefCell, RefMut};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
@@ -44,6 +44,8 @@ pub struct CapturedFile {
     mode: Cell<Mode>,
     /// Metadata are read by all ranks together.
     pub collective_metadata: bool,
+    /// They are written so.
+    pub metadata_together: bool,
     pub writable: bool,
     /// HDF5 tells wrong places of chunks.
     pub chunks_misplaced: bool,
@@ -59,6 +61,8 @@ pub struct CapturedFile {
     given_up: Cell<bool>,
     /// Of one dataset there may be handles of both kinds.
     datasets: RefCell<BTreeMap<Key, Weak<Dataset>>>,
+    /// Those that have been open: HDF5 gives them no more space by being opened.
+    seen: RefCell<BTreeSet<[u8; 16]>>,
     progress: Option<Arc<Watched>>,
     /// There if a report is asked for, until it is made.
     record: RefCell<Option<Record>>,
@@ -111,6 +115,7 @@ pub struct Opening {
     pub name: String,
     pub mode: Mode,
     pub collective_metadata: bool,
+    pub metadata_together: bool,
     pub writable: bool,
     pub chunks_misplaced: bool,
     pub group: u64,
@@ -123,7 +128,7 @@ pub struct Opening {
 impl CapturedFile {
     pub fn new(opening: Opening, mut crew: Crew) -> Self {
         let Opening { library, number, name, mode, collective_metadata, writable, .. } = opening;
-        let Opening { chunks_misplaced, group, storage, record, progress, .. } = opening;
+        let Opening { metadata_together, chunks_misplaced, group, storage, record, progress, .. } = opening;
         for session in [&mut crew.together, &mut crew.alone].into_iter().flatten() {
             session.turn_to(Arc::clone(&storage));
         }
@@ -149,6 +154,7 @@ impl CapturedFile {
             number,
             mode: Cell::new(mode),
             collective_metadata,
+            metadata_together,
             writable,
             chunks_misplaced,
             group,
@@ -158,6 +164,7 @@ impl CapturedFile {
             mounted: Cell::new(false),
             given_up: Cell::new(false),
             datasets: RefCell::default(),
+            seen: RefCell::default(),
             progress,
             record: RefCell::new(record),
             work: RefCell::new(Some(work)),
@@ -235,6 +242,32 @@ impl CapturedFile {
         datasets.insert((dataset.token, dataset.together), Arc::downgrade(dataset));
     }
 
+    /// Whether a dataset is open for the first time.
+    pub fn first_seen(&self, token: [u8; 16]) -> bool {
+        self.seen.borrow_mut().insert(token)
+    }
+
+    /// From now on nothing is begun ahead of commits, and what was begun is over.
+    pub fn pause_ahead(&self) {
+        self.with_ahead(Ahead::pause);
+    }
+
+    pub fn resume_ahead(&self) {
+        self.with_ahead(Ahead::resume);
+    }
+
+    /// What has not been begun is left to the commit.
+    pub fn leave_rest(&self) {
+        self.with_ahead(Ahead::leave_rest);
+    }
+
+    fn with_ahead(&self, what: fn(&mut Ahead)) {
+        // Not from a function of the program's that HDF5 calls while it converts for us.
+        if let Ok(mut work) = self.work.try_borrow_mut() {
+            work.as_mut().and_then(|work| work.crew.ahead.as_mut()).into_iter().for_each(what);
+        }
+    }
+
     /// The datasets that are open, in the same order on all ranks.
     pub fn open_datasets(&self) -> Vec<Arc<Dataset>> {
         self.datasets.borrow().values().filter_map(Weak::upgrade).collect()
@@ -250,6 +283,8 @@ impl CapturedFile {
         dataset_bytes: u64,
     ) -> Result<Taken, Error> {
         let work = &mut *self.work()?;
+        // Nobody would ever carry it out.
+        self.checked(work, EVERYBODY, |_| Ok::<_, sago_exec::Error>(()))?;
         let (mut rounds, mut left_over) = (1, 0);
         let mut carry_out = self.mode() == Mode::Immediate;
         work.estimate = work.estimate.saturating_add(dataset_bytes);
@@ -291,6 +326,12 @@ impl CapturedFile {
 
     /// An independent write: kept in the window, or, where it is full, written by this rank.
     pub fn write_alone(&self, writes: &mut [Write<'_>]) -> Result<Taken, Error> {
+        if self.given_up.get() {
+            return Err(Error::Message(format!(
+                "{}: it could not be closed, and takes no more writes",
+                self.name
+            )));
+        }
         self.keep(&mut *self.work()?, With::Nobody, writes)
     }
 
@@ -370,10 +411,13 @@ impl CapturedFile {
         Ok(())
     }
 
-    /// The same of datasets of which something may wait, as long as the caller has the result.
+    /// The same, as long as the caller has the result.
     pub fn show_while_read(&self) -> Result<Option<Alone>, Error> {
+        if self.is_closed() {
+            return Ok(None);
+        }
         let work = &mut *self.work()?;
-        self.checked(work, With::Nobody, Work::show)
+        if work.crew.window.is_empty() { Ok(None) } else { self.checked(work, With::Nobody, Work::show) }
     }
 
     /// Before HDF5 does this rank's part of a write by itself, to these runs if they are known; whether the file can take them

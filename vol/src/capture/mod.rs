@@ -13,6 +13,7 @@ mod dataset;
 mod facts;
 mod file;
 mod gather;
+mod held;
 mod hints;
 mod immediate;
 mod index;
@@ -31,9 +32,10 @@ mod work;
 pub use crew::Crew;
 pub use dataset::Dataset;
 pub use file::{CapturedFile, Handle};
+pub use held::Held;
 pub use open::{Gathered, Request, gather};
 pub use reason::Reason;
-pub use transfer::{Call, read, write};
+pub use transfer::{Afterwards, Call, read, write};
 
 use crate::below::{Below, Role, Wrapper};
 use crate::state::State;
@@ -42,7 +44,7 @@ use facts::Facts;
 use sago_exec::contain;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, error};
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
@@ -110,28 +112,40 @@ impl Origin {
     }
 }
 
-/// What a dataset's wrapper is to know.
+/// What a dataset's wrapper is to know. What was held for it, if anything, is let go.
 ///
 /// # Safety
 /// `wrapper` is null or a live wrapper of a dataset.
-pub unsafe fn dataset_opened(wrapper: *mut c_void, dxpl: hid_t, origin: Origin) {
-    if wrapper.is_null() {
-        return;
-    }
+pub unsafe fn dataset_opened(wrapper: *mut c_void, dxpl: hid_t, origin: Origin, held: Option<Held>) {
+    // SAFETY: the caller's promise.
+    let known = if wrapper.is_null() { None } else { unsafe { dataset_known(wrapper, dxpl, origin) } };
+    let Some(held) = held else { return };
+    let Some(dataset) = known else { return held.filled(None, false) };
+    let first = dataset.file.first_seen(dataset.token);
+    // Those who created chunks have met; what was open before has had its space since.
+    let chunked = dataset.facts().map(|facts| facts.is_chunked());
+    let done = if matches!(origin, Origin::Created(_)) { chunked == Ok(true) } else { !first };
+    held.filled(Some(&dataset), done || chunked == Ok(false));
+}
+
+/// The dataset, if its file is captured.
+unsafe fn dataset_known(wrapper: *mut c_void, dxpl: hid_t, origin: Origin) -> Option<Arc<Dataset>> {
     // SAFETY: the caller's promise.
     let (object, below) = unsafe { Wrapper::parts(wrapper) };
     if !State::of(below.library).captures() || !below.is_native() {
-        return;
+        return None;
     }
     // SAFETY: the object in a dataset's wrapper is a dataset.
     let state = AssertUnwindSafe(|| unsafe { dataset_state(&below, object, dxpl, origin) });
     let state = error::quietly(below.library, || catch_unwind(state));
-    let role = match state.unwrap_or(Err(Reason::Unknown)) {
-        Ok(dataset) => Role::Dataset(dataset),
-        Err(reason) => Role::Passed(reason),
+    let state = state.unwrap_or(Err(Reason::Unknown));
+    let role = match &state {
+        Ok(dataset) => Role::Dataset(Arc::clone(dataset)),
+        Err(reason) => Role::Passed(*reason),
     };
     // SAFETY: the caller's promise.
     unsafe { Wrapper::set_role(wrapper, role) };
+    state.ok()
 }
 
 unsafe fn dataset_state(
@@ -179,6 +193,9 @@ unsafe fn dataset_state(
     // SAFETY: the caller's promise.
     unsafe { awaken(&file, &facts, below, object, dxpl) };
     let dataset = Arc::new(Dataset::new(Arc::clone(&file), identity.token, together, facts));
+    if identity.links == 0 {
+        unlinked(&file, &dataset);
+    }
     file.remember(&dataset);
     Ok(dataset)
 }
@@ -291,7 +308,8 @@ pub unsafe fn remove_links(
     // SAFETY: the caller's promise.
     let Some(file) = (unsafe { file_of(wrapper, kind) }) else { return Ok(remove()) };
     // SAFETY: the caller's promise.
-    let groups = unsafe { has_groups(wrapper, kind) };
+    let groups =
+        unsafe { has_groups(wrapper, kind) } || companions(&file).iter().any(|file| file.is_mounted());
     let groups = file.settle_and_tell(groups)?;
     settle_all(&file)?;
     let code = remove();
@@ -336,10 +354,45 @@ unsafe fn has_groups(wrapper: *const c_void, kind: H5I_type_t) -> bool {
 /// closed, so their writes must not wait. Which they are is asked when they are next used: while HDF5 removes a link it
 /// reads metadata by all ranks together, and not all need have the same datasets open.
 fn links_removed(file: &CapturedFile) {
-    for dataset in companions(file).iter().flat_map(|file| file.open_datasets()) {
-        // Where all metadata are read by all ranks together, it could never be asked.
-        let together = dataset.file.collective_metadata;
-        dataset.set_links(if together { Links::None } else { Links::Perhaps });
+    for file in companions(file) {
+        if file.collective_metadata {
+            // It could never be asked.
+            file.set_immediate();
+        } else {
+            file.open_datasets().iter().for_each(|dataset| dataset.set_links(Links::Perhaps));
+        }
+    }
+}
+
+/// A dataset has been created, or found, that has no link: as after its last one has been removed. Where that cannot be asked later,
+/// nothing of the file waits any more. Collective there.
+fn unlinked(file: &CapturedFile, dataset: &Dataset) {
+    dataset.set_links(Links::Perhaps);
+    if file.collective_metadata {
+        nothing_waits(file);
+    }
+}
+
+/// A group has been created that has no name: unless it gets one, it takes its datasets along when it is closed, which ranks do by
+/// themselves. So nothing of its file waits any more. Collective.
+///
+/// # Safety
+/// `wrapper` is a live wrapper of a group.
+pub unsafe fn group_without_name(wrapper: *const c_void) {
+    let settle = AssertUnwindSafe(|| {
+        // SAFETY: the caller's promise.
+        let file = unsafe { file_of(wrapper, H5I_type_t_H5I_GROUP) };
+        file.iter().for_each(|file| nothing_waits(file));
+    });
+    // A rank that fails here is told so by the calls that follow.
+    let _ = catch_unwind(settle);
+}
+
+/// From now on nothing of a file waits. Collective.
+fn nothing_waits(file: &CapturedFile) {
+    // What cannot be carried out now waits on, and is told by the calls that follow.
+    if file.settle().is_ok() {
+        file.set_immediate();
     }
 }
 
@@ -348,7 +401,7 @@ fn links_removed(file: &CapturedFile) {
 /// # Safety
 /// `object` is an open dataset of the native connector `below`, the one that `dataset` stands for.
 unsafe fn find_links(dataset: &Dataset, below: &Below, object: *mut c_void) {
-    if dataset.links() != Links::Perhaps {
+    if dataset.links() == Links::Some {
         return;
     }
     // SAFETY: the caller's promise.
@@ -472,11 +525,41 @@ unsafe fn name_of(below: &Below, object: *mut c_void, origin: Origin, together: 
     (code >= 0 && !name.is_empty()).then_some(name)
 }
 
-/// Before an optional operation on a dataset, if it moves raw data past us: by this rank alone.
-pub fn before_optional(dataset: &Dataset, operation: c_int) -> Result<(), Error> {
-    match operation as u32 {
-        H5VL_NATIVE_DATASET_CHUNK_READ => dataset.file.show(),
-        H5VL_NATIVE_DATASET_CHUNK_WRITE => dataset.file.settle_alone(),
-        _ => Ok(()),
+/// Before an optional operation on a dataset, if it moves raw data past us: by this rank alone. What follows it.
+///
+/// # Safety
+/// `args` are those of an operation on this dataset.
+pub unsafe fn before_optional(
+    dataset: &Dataset,
+    args: *const H5VL_optional_args_t,
+) -> Result<Afterwards, Error> {
+    // SAFETY: the caller's promise.
+    let (operation, args) = unsafe { ((*args).op_type as u32, (*args).args) };
+    match operation {
+        H5VL_NATIVE_DATASET_CHUNK_READ => dataset.file.show_while_read().map(Afterwards::LetGo),
+        // SAFETY: the caller's promise.
+        H5VL_NATIVE_DATASET_CHUNK_WRITE => unsafe { before_chunk_write(dataset, args) },
+        _ => Ok(Afterwards::Nothing),
     }
+}
+
+/// # Safety
+/// `args` are those of writing a chunk.
+unsafe fn before_chunk_write(dataset: &Dataset, args: *const c_void) -> Result<Afterwards, Error> {
+    let file = &dataset.file;
+    let chunk = match dataset.facts() {
+        Err(reason) if reason.is_without_waiting() || reason == Reason::Closed => {
+            return Ok(Afterwards::Nothing);
+        }
+        Err(_) => None,
+        Ok(facts) => {
+            // The first of the arguments in all versions of HDF5. What comes after it has changed.
+            // SAFETY: the caller's promise; there are as many numbers as the dataset has dimensions.
+            let first = unsafe { std::slice::from_raw_parts(*args.cast::<*const hsize_t>(), facts.rank()) };
+            facts.chunk_at(first)
+        }
+    };
+    let runs = chunk.map(|chunk| vec![chunk]);
+    let (fits, alone) = file.make_way(false, runs.as_deref())?;
+    Ok(Afterwards::of_left(file, runs.filter(|_| fits), false, alone))
 }

@@ -138,6 +138,7 @@ pub unsafe fn open(
         name: request.name.to_owned(),
         mode: config.mode,
         collective_metadata: collective_metadata(library, request.fapl),
+        metadata_together: metadata_together(library, request.fapl),
         writable: request.writable,
         // SAFETY: the caller's promise.
         chunks_misplaced: unsafe { are_chunks_misplaced(request.below, object) },
@@ -229,6 +230,15 @@ pub fn collective_metadata(library: &'static Library, list: hid_t) -> bool {
     let Some(parallel) = library.parallel.as_ref() else { return false };
     // SAFETY: HDF5 checks the identifier; a place to write to.
     error::quietly(library, || unsafe { (parallel.H5Pget_all_coll_metadata_ops)(list, &mut together) });
+    together
+}
+
+/// Whether one asks for metadata to be written by all ranks together.
+fn metadata_together(library: &'static Library, list: hid_t) -> bool {
+    let mut together = false;
+    let Some(parallel) = library.parallel.as_ref() else { return false };
+    // SAFETY: HDF5 checks the identifier; a place to write to.
+    error::quietly(library, || unsafe { (parallel.H5Pget_coll_metadata_write)(list, &mut together) });
     together
 }
 

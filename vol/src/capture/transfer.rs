@@ -60,6 +60,41 @@ pub enum Afterwards {
     },
 }
 
+impl Afterwards {
+    /// HDF5 writes this rank's part of a call, to these runs if the file can take them back.
+    pub fn of_left(
+        file: &Arc<CapturedFile>,
+        runs: Option<Vec<Run>>,
+        collective: bool,
+        alone: Option<Alone>,
+    ) -> Self {
+        match runs {
+            Some(runs) => Self::TakeBack { file: Arc::clone(file), runs, collective, alone },
+            None => Self::LetGo(alone),
+        }
+    }
+
+    /// The call is over, and went well or not.
+    pub fn follow(self, done: bool) -> Result<(), Error> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::LetGo(alone) => {
+                drop(alone);
+                Ok(())
+            }
+            Self::Meet(file) => file.meet(),
+            Self::TakeBack { file, runs, collective, alone } => {
+                // What HDF5 has refused to write is as it was, and must not count as written now.
+                if done {
+                    file.take_back(&runs, collective);
+                }
+                drop(alone);
+                Ok(())
+            }
+        }
+    }
+}
+
 /// Data spaces that are no identifiers.
 const ALL: hid_t = 0;
 const BLOCK: hid_t = 1;
@@ -88,18 +123,12 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
             return Err(targets.lost(collective, true));
         }
         Err(reason) => {
-            // Of such a dataset nothing waits; and what waits of others must keep its order. In immediate mode nothing waits at all, and
-            // who steps aside shall cost no meeting.
-            if reason != Reason::Sparse && (collective || !targets.are_without_waiting()) {
-                targets.settle_before(collective, CapturedFile::settle_alone)?;
-            }
-            if collective {
-                targets.file.leave_to_hdf5();
-            }
+            // SAFETY: the caller's promise.
+            let afterwards = unsafe { targets.make_way(call, collective, reason) }?;
             State::of(call.library).passed(reason);
             // SAFETY: the caller's promise.
             unsafe { targets.note(call, Direction::Write, collective, Err(reason)) };
-            return Ok(Route::Native(Afterwards::Nothing));
+            return Ok(Route::Native(afterwards));
         }
     };
     let file = &targets.file;
@@ -115,8 +144,9 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
         Ok(prepared) => prepared.iter().flat_map(|one| one.writes(call)).collect(),
         Err(_) => Vec::new(),
     };
+    let numbered = || facts.iter().map(|facts| &**facts).enumerate();
     // SAFETY: the caller's promise.
-    let runs = || contained(|| unsafe { call.file_runs(&facts) }).ok();
+    let runs = || contained(|| unsafe { call.file_runs(numbered()) }).ok();
     let mut left = if prepared.is_err() { runs() } else { None };
     let taken = if file.mode() == Mode::Immediate {
         let Some(taken) = file.write_now(&mut writes, total)? else {
@@ -156,10 +186,7 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     State::of(call.library).passed(reason);
     // SAFETY: the caller's promise.
     unsafe { targets.note(call, Direction::Write, collective, Err(reason)) };
-    let afterwards = match left.filter(|_| fits) {
-        Some(runs) => Afterwards::TakeBack { file: Arc::clone(file), runs, collective, alone },
-        None => Afterwards::LetGo(alone),
-    };
+    let afterwards = Afterwards::of_left(file, left.filter(|_| fits), collective, alone);
     Ok(if collective { Route::Alone(afterwards) } else { Route::Native(afterwards) })
 }
 
@@ -175,10 +202,10 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
         Ok(facts) => facts,
         Err(Reason::Unseen) if collective => return Err(targets.lost(collective, false)),
         Err(reason) => {
-            targets.settle_before(collective, CapturedFile::show)?;
+            let alone = targets.show_before(collective)?;
             // SAFETY: the caller's promise.
             unsafe { targets.pass_read(call, collective, reason) };
-            return Ok(Route::Native(Afterwards::Nothing));
+            return Ok(Route::Native(Afterwards::LetGo(alone)));
         }
     };
     let file = &targets.file;
@@ -228,7 +255,8 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     unsafe { targets.pass_read(call, collective, reason) };
     if !collective {
         // SAFETY: the caller's promise.
-        let runs = contained(|| unsafe { call.file_runs(&facts) }).ok();
+        let runs =
+            contained(|| unsafe { call.file_runs(facts.iter().map(|facts| &**facts).enumerate()) }).ok();
         let concerned = waiting && runs.is_none_or(|runs| file.meets(&runs));
         let alone = if concerned { file.show_while_read()? } else { None };
         return Ok(Route::Native(Afterwards::LetGo(alone)));
@@ -254,6 +282,8 @@ fn contained<T>(prepare: impl FnOnce() -> Result<T, Reason>) -> Result<T, Reason
 struct Targets {
     file: Arc<CapturedFile>,
     datasets: Vec<Arc<Dataset>>,
+    /// Which of the call's they are.
+    places: Vec<usize>,
     /// Others are among them.
     mixed: bool,
     /// Why this rank does not know what the others know of one of them.
@@ -266,8 +296,9 @@ impl Targets {
     /// # Safety
     /// The call's wrappers are live.
     unsafe fn of(call: &Call<'_>, counts: bool) -> Option<Self> {
-        let (mut datasets, mut unseen) = (Vec::with_capacity(call.wrappers.len()), None);
-        for wrapper in call.wrappers {
+        let (mut datasets, mut places, mut unseen) =
+            (Vec::with_capacity(call.wrappers.len()), Vec::new(), None);
+        for (place, wrapper) in call.wrappers.iter().enumerate() {
             // SAFETY: the caller's promise.
             let reason = match unsafe { Wrapper::role(*wrapper) } {
                 Role::Dataset(dataset) => {
@@ -278,6 +309,7 @@ impl Targets {
                         unseen = unseen.or(super::look_again(&dataset, &below, object));
                     }
                     datasets.push(dataset);
+                    places.push(place);
                     continue;
                 }
                 Role::Passed(reason) => Some(reason),
@@ -294,7 +326,7 @@ impl Targets {
         let twice =
             |(i, one): (usize, &Arc<Dataset>)| datasets[..i].iter().any(|other| one.token == other.token);
         let mixed = !same || datasets.len() < call.wrappers.len() || datasets.iter().enumerate().any(twice);
-        Some(Self { file, datasets, mixed, unseen })
+        Some(Self { file, datasets, places, mixed, unseen })
     }
 
     /// A call of which this rank cannot tell how the others treat it, so that nothing is right but an error.
@@ -318,6 +350,55 @@ impl Targets {
             together || reason.is_without_waiting()
         };
         !self.mixed && self.datasets.iter().all(|dataset| dataset.facts().is_err_and(never))
+    }
+
+    /// Before HDF5 does a write for this reason: what waits must keep its order.
+    ///
+    /// # Safety
+    /// The call's wrappers are live.
+    unsafe fn make_way(
+        &self,
+        call: &Call<'_>,
+        collective: bool,
+        reason: Reason,
+    ) -> Result<Afterwards, Error> {
+        if collective {
+            // In immediate mode nothing waits at all, and who steps aside shall cost no meeting.
+            if reason != Reason::Sparse {
+                self.settle_before(true, CapturedFile::settle_alone)?;
+            }
+            self.file.leave_to_hdf5();
+            return Ok(Afterwards::Nothing);
+        }
+        // Of such datasets nothing waits.
+        if self.are_without_waiting() {
+            return Ok(Afterwards::Nothing);
+        }
+        let Some(captured) = self.captured_among_others() else {
+            self.settle_before(false, CapturedFile::settle_alone)?;
+            return Ok(Afterwards::Nothing);
+        };
+        // SAFETY: the caller's promise.
+        let runs =
+            contained(|| unsafe { call.file_runs(captured.iter().map(|(i, facts)| (*i, &**facts))) }).ok();
+        let (fits, alone) = self.file.make_way(false, runs.as_deref())?;
+        Ok(Afterwards::of_left(&self.file, runs.filter(|_| fits), false, alone))
+    }
+
+    /// The datasets of a call for several that would be captured alone, with their places in the call; `None` where what waits may
+    /// also be of others, or elsewhere.
+    fn captured_among_others(&self) -> Option<Vec<(usize, Ref<'_, Facts>)>> {
+        let mut captured = Vec::new();
+        for (dataset, place) in self.datasets.iter().zip(&self.places) {
+            match dataset.facts() {
+                _ if !Arc::ptr_eq(&dataset.file, &self.file) => return None,
+                Ok(facts) => captured.push((*place, facts)),
+                Err(reason) if reason.is_without_waiting() => {}
+                Err(_) => return None,
+            }
+        }
+        let window = self.file.mode() == Mode::Window && self.file.writable;
+        (window && !captured.is_empty()).then_some(captured)
     }
 
     /// For the report, if one is asked for: what became of the call, dataset by dataset.
@@ -359,6 +440,20 @@ impl Targets {
         unsafe { self.note(call, Direction::Read, collective, Err(reason)) };
     }
 
+    /// Before HDF5 reads the datasets: as long as the caller has the result, what this rank wrote is not undone by another.
+    fn show_before(&self, collective: bool) -> Result<Option<Alone>, Error> {
+        if collective || self.is_elsewhere() {
+            return self.settle_before(collective, CapturedFile::show).map(|()| None);
+        }
+        self.file.show_while_read()
+    }
+
+    /// What the datasets hold may lie in other files, too.
+    fn is_elsewhere(&self) -> bool {
+        let is_virtual = |dataset: &Arc<Dataset>| dataset.facts().is_err_and(|r| r == Reason::Virtual);
+        self.mixed || self.datasets.iter().any(is_virtual)
+    }
+
     /// Before HDF5 touches the datasets: what waits must be in the file. Of all ranks if the call is collective, else of
     /// this rank, which does it by `alone`.
     fn settle_before(
@@ -369,9 +464,7 @@ impl Targets {
         if self.file.refusal() == Some(Reason::Closed) {
             return Ok(());
         }
-        let elsewhere = self.mixed
-            || self.datasets.iter().any(|dataset| dataset.facts().is_err_and(|r| r == Reason::Virtual));
-        match (collective, elsewhere) {
+        match (collective, self.is_elsewhere()) {
             (true, true) => super::settle_all(&self.file),
             (true, false) => self.file.settle(),
             (false, true) => State::of(self.file.library).files().iter().try_for_each(|file| alone(file)),
@@ -457,9 +550,12 @@ impl Call<'_> {
     ///
     /// # Safety
     /// As for [`Call::prepare`].
-    unsafe fn file_runs(&self, facts: &[Ref<'_, Facts>]) -> Result<Vec<Run>, Reason> {
+    unsafe fn file_runs<'f>(
+        &self,
+        facts: impl Iterator<Item = (usize, &'f Facts)>,
+    ) -> Result<Vec<Run>, Reason> {
         let mut all = Vec::new();
-        for (i, facts) in facts.iter().enumerate() {
+        for (i, facts) in facts {
             let space = self.file_space(i, facts)?;
             if space.is_some_and(|space| !space::is_valid(self.library, space)) {
                 return Err(Reason::Selection);
@@ -555,13 +651,25 @@ impl Call<'_> {
         Some(points * element as u64)
     }
 
+    /// Asked in the quick way until there is one: HDF5 then makes a copy of it that nobody can give back.
     fn has_transform(&self) -> bool {
+        let state = State::of(self.library);
+        if state.knows_transforms() {
+            // SAFETY: HDF5 checks the identifier, and writes nothing.
+            let ask =
+                || unsafe { (self.library.fns.H5Pget_data_transform)(self.dxpl, std::ptr::null_mut(), 0) };
+            return error::quietly(self.library, ask) >= 0;
+        }
         let mut transform: *mut c_void = std::ptr::null_mut();
-        // SAFETY: the property is a pointer, and `transform` a place for it. HDF5 copies what it points to.
+        // SAFETY: the property is a pointer, and `transform` a place for it.
         let code = unsafe {
             (self.library.fns.H5Pget)(self.dxpl, c"data_transform".as_ptr(), (&raw mut transform).cast())
         };
-        code < 0 || !transform.is_null()
+        let found = code < 0 || !transform.is_null();
+        if found {
+            state.transform_found();
+        }
+        found
     }
 
     /// Goes on as `route` says; `native` calls the connector below.
@@ -571,22 +679,7 @@ impl Call<'_> {
             Route::Native(afterwards) => (Ok(native()), afterwards),
             Route::Alone(afterwards) => (self.alone(native), afterwards),
         };
-        let met = match afterwards {
-            Afterwards::Nothing => Ok(()),
-            Afterwards::Meet(file) => file.meet(),
-            Afterwards::LetGo(alone) => {
-                drop(alone);
-                Ok(())
-            }
-            Afterwards::TakeBack { file, runs, collective, alone } => {
-                // What HDF5 has refused to write is as it was, and must not count as written now.
-                if matches!(result, Ok(code) if code >= 0) {
-                    file.take_back(&runs, collective);
-                }
-                drop(alone);
-                Ok(())
-            }
-        };
+        let met = afterwards.follow(matches!(result, Ok(code) if code >= 0));
         match result {
             Ok(code) if code >= 0 => met.map(|()| code),
             failed => failed,

@@ -71,6 +71,8 @@ pub struct Ahead {
     ready_bytes: u64,
     /// How many commits of all ranks there have been. The same on all.
     commits: u32,
+    /// So many calls of HDF5 are under way in which nothing is begun.
+    paused: u32,
 }
 
 /// Writes that follow each other in the window, and lie among or beside each other in the file.
@@ -99,6 +101,7 @@ impl Ahead {
             ready: Vec::new(),
             ready_bytes: 0,
             commits: 0,
+            paused: 0,
         })
     }
 
@@ -122,7 +125,8 @@ impl Ahead {
 
     /// Calls are counted anew: for another file. Nothing is under way on any rank.
     pub fn restart(&mut self) {
-        self.done = 0;
+        (self.done, self.paused) = (0, 0);
+        self.thread.iter().for_each(Thread::resume);
         self.pace.enter(0);
         self.board.iter().for_each(|board| board.reset());
     }
@@ -182,6 +186,25 @@ impl Ahead {
         }
         let never = || self.pace.all_finishing(self.finishes) && thread.is_waiting();
         self.pace.await_rest(ranks, || thread.is_idle() || never())
+    }
+
+    /// Before HDF5 may write, by all ranks together: what lies between its bytes it may read before, and write back. Until
+    /// [`Ahead::resume`] nothing is begun, and what was begun is over.
+    pub fn pause(&mut self) {
+        self.paused += 1;
+        self.thread.iter().for_each(Thread::pause);
+    }
+
+    pub fn resume(&mut self) {
+        self.paused = self.paused.saturating_sub(1);
+        self.thread.iter().filter(|_| self.paused == 0).for_each(Thread::resume);
+    }
+
+    /// Leaves all that has not been begun to the commit: other ranks may still be in such a call. It is paused.
+    pub fn leave_rest(&mut self) {
+        (self.group, self.ready_bytes) = (None, 0);
+        self.ready.clear();
+        self.thread.iter().for_each(Thread::leave);
     }
 
     /// All ranks are in a commit, and nothing is under way.
@@ -284,11 +307,13 @@ impl Ahead {
     fn thread(&mut self) -> Option<&Thread> {
         if self.thread.is_none() {
             self.thread = Thread::start(&self.pace).ok();
+            self.thread.iter().filter(|_| self.paused > 0).for_each(Thread::pause);
         }
         self.thread.as_ref()
     }
 
-    /// Takes back what has not been begun, and waits for the rest: the places in the window that are in the file now.
+    /// Takes back what has not been begun, and waits for the rest: the places in the window that are in the file now. What other ranks
+    /// could read here is theirs no longer.
     pub fn stop(&mut self) -> Vec<Range<u64>> {
         (self.group, self.ready_bytes) = (None, 0);
         self.ready.clear();
@@ -306,6 +331,13 @@ impl Ahead {
             joined
         });
         stored
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        // The window goes next.
+        self.stop();
     }
 }
 

@@ -73,6 +73,11 @@ impl Piece {
         matches!(self.what, What::Joint(_))
     }
 
+    /// Whether other ranks wait for it before they use their memory again.
+    pub fn has_claim(&self) -> bool {
+        matches!(self.what, What::Gathered { .. })
+    }
+
     /// How many bytes it writes.
     pub fn bytes(&self) -> u64 {
         match &self.what {

@@ -40,6 +40,8 @@ struct Desk {
     stored: Vec<Range<u64>>,
     busy: bool,
     over: bool,
+    /// Nothing is begun.
+    paused: bool,
 }
 
 impl Desk {
@@ -72,9 +74,37 @@ impl Thread {
         !desk.busy && desk.todo.front().is_some_and(|piece| !piece.is_due(&self.pace))
     }
 
-    /// Whether it has nothing to do.
+    /// Until [`Thread::resume`] it begins nothing; waits for what it has begun. Nobody is left waiting for it: what it has claimed of
+    /// other ranks' bytes, it gives back.
+    pub fn pause(&self) {
+        let mut desk = self.shared.lock();
+        desk.paused = true;
+        desk.todo.retain(|piece| !piece.has_claim());
+        while desk.busy {
+            desk = self.shared.changed.wait(desk).unwrap_or_else(PoisonError::into_inner);
+            desk.todo.retain(|piece| !piece.has_claim());
+        }
+    }
+
+    pub fn resume(&self) {
+        let mut desk = self.shared.lock();
+        desk.paused = false;
+        let waiting = !desk.todo.is_empty();
+        drop(desk);
+        if waiting {
+            self.pace.ring_own();
+        }
+    }
+
+    /// Leaves to the commit what has not been begun. It is paused.
+    pub fn leave(&self) {
+        self.shared.lock().todo.clear();
+    }
+
+    /// Whether it has nothing to do, or may not.
     pub fn is_idle(&self) -> bool {
-        self.shared.lock().is_idle()
+        let desk = self.shared.lock();
+        desk.paused || desk.is_idle()
     }
 
     /// Takes back what has not been begun, and waits for the rest: the places in the window that are in the file now.
@@ -122,7 +152,7 @@ impl Shared {
         loop {
             let rung = pace.rung();
             let desk = self.lock();
-            match desk.todo.front() {
+            match desk.todo.front().filter(|_| !desk.paused) {
                 None if desk.over => return,
                 None => {
                     drop(desk);
@@ -159,7 +189,7 @@ impl Shared {
     ) -> MutexGuard<'d, Desk> {
         let (mut turn, mut bytes) = (None, 0);
         while bytes < TURN_BYTES {
-            if desk.todo.front().is_none_or(|piece| !piece.is_due(pace)) {
+            if desk.paused || desk.todo.front().is_none_or(|piece| !piece.is_due(pace)) {
                 break;
             }
             let Some(piece) = desk.todo.pop_front() else { break };

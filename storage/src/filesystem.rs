@@ -56,8 +56,18 @@ const LOCAL: [&str; 12] =
 /// bytes: MPI libraries lock each access there.
 const INCOHERENT: [&str; 9] = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "virtiofs", "coda"];
 /// Those that are not, of what comes by FUSE.
-const COHERENT_FUSE: [&str; 8] =
-    ["glusterfs", "lustre", "beegfs", "ceph", "cephfs", "pvfs2", "daos", "-overlayfs"];
+const COHERENT_FUSE: [&str; 10] = [
+    "glusterfs",
+    "lustre",
+    "beegfs",
+    "ceph",
+    "cephfs",
+    "ceph-fuse",
+    "pvfs2",
+    "daos",
+    "-overlayfs",
+    "fuse-overlayfs",
+];
 
 impl FileSystem {
     /// Whether several nodes can write to one file, and read it, and see what there is. What comes by FUSE and is not known may be
@@ -172,7 +182,16 @@ mod tests {
             stripes: None,
             shared: None,
         };
-        for kind in ["lustre", "gpfs", "beegfs", "ext4", "tmpfs", "fuse.glusterfs", "fuse-overlayfs"] {
+        for kind in [
+            "lustre",
+            "gpfs",
+            "beegfs",
+            "ext4",
+            "tmpfs",
+            "fuse.glusterfs",
+            "fuse.ceph-fuse",
+            "fuse-overlayfs",
+        ] {
             assert!(found(kind).is_coherent(), "{kind}");
         }
         for kind in ["nfs", "nfs4", "cifs", "9p", "fuse", "fuseblk", "fuse.sshfs", "fuse.anything"] {

@@ -217,7 +217,7 @@ unsafe extern "C" fn optional(
         forward(Op::DatasetOptional, wrapper, request, |class, object| {
             let optional = class.dataset_cls.optional.ok_or(Error::NoMethod)?;
             let afterwards = match Wrapper::role(wrapper) {
-                Role::Dataset(dataset) => capture::before_optional(&dataset, args)?,
+                Role::Dataset(dataset) => capture::before_optional(&dataset, args, dxpl)?,
                 _ => Afterwards::Nothing,
             };
             let code = optional(object, args, dxpl, request);

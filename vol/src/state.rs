@@ -30,6 +30,8 @@ pub struct State {
     awake: AtomicBool,
     /// Whether a data transform has been met.
     transforms: AtomicBool,
+    /// Whether the MPI of the process is one that cannot be used.
+    mpi_refused: AtomicBool,
     /// Whether somebody was told that a report cannot be written.
     complained: AtomicBool,
     /// Whether a file has been captured.
@@ -59,6 +61,7 @@ impl State {
             default_list: AtomicI64::new(0),
             awake: AtomicBool::new(false),
             transforms: AtomicBool::new(false),
+            mpi_refused: AtomicBool::new(false),
             complained: AtomicBool::new(false),
             greeted: AtomicBool::new(false),
             said: Mutex::new(BTreeSet::new()),
@@ -124,6 +127,15 @@ impl State {
 
     pub fn transform_found(&self) {
         self.transforms.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the MPI of the process was found to be of no use.
+    pub fn has_refused_mpi(&self) -> bool {
+        self.mpi_refused.load(Ordering::Relaxed)
+    }
+
+    pub fn refuse_mpi(&self) {
+        self.mpi_refused.store(true, Ordering::Relaxed);
     }
 
     /// Whether any file is captured now.

@@ -35,10 +35,7 @@ impl Held {
 
     /// Around a call in which HDF5 may write metadata, of files where it does so by all ranks together.
     pub fn for_metadata(library: &'static Library, op: Op) -> Option<Self> {
-        // What carries out what waits does so inside; then nothing is left to be held.
-        let data = matches!(op, Op::DatasetRead | Op::DatasetWrite);
-        let file = matches!(op, Op::FileCreate | Op::FileOpen | Op::FileSpecific | Op::FileClose);
-        let some = !data && !file && State::of(library).writes_metadata_together();
+        let some = changes_metadata(op) && State::of(library).writes_metadata_together();
         some.then(|| Self::of(files(library).filter(|file| file.metadata_together)))
     }
 
@@ -56,6 +53,20 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         self.0.iter().for_each(|file| file.resume_ahead());
+    }
+}
+
+/// Whether HDF5 may write metadata in such a call. Not if it only looks; nor in those that carry out what waits, after which nothing is left
+/// to be held.
+fn changes_metadata(op: Op) -> bool {
+    match op {
+        Op::DatasetRead | Op::DatasetWrite | Op::AttrRead => false,
+        Op::FileCreate | Op::FileOpen | Op::FileSpecific | Op::FileClose => false,
+        _ => {
+            let class = op.name().split(' ').next().unwrap_or("");
+            let looks = op.name().ends_with(" get");
+            !looks && matches!(class, "attr" | "dataset" | "datatype" | "file" | "group" | "link" | "object")
+        }
     }
 }
 

@@ -117,23 +117,35 @@ impl Origin {
 /// # Safety
 /// `wrapper` is null or a live wrapper of a dataset.
 pub unsafe fn dataset_opened(wrapper: *mut c_void, dxpl: hid_t, origin: Origin, held: Option<Held>) {
-    // SAFETY: the caller's promise.
-    let known = if wrapper.is_null() { None } else { unsafe { dataset_known(wrapper, dxpl, origin) } };
+    let known = if wrapper.is_null() {
+        Err(Reason::Unknown)
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { dataset_known(wrapper, dxpl, origin) }
+    };
     let Some(held) = held else { return };
-    let Some(dataset) = known else { return held.filled(None, false) };
-    let first = dataset.file.first_seen(dataset.token);
-    // Those who created chunks have met; what was open before has had its space since.
-    let chunked = dataset.facts().map(|facts| facts.is_chunked());
-    let done = if matches!(origin, Origin::Created(_)) { chunked == Ok(true) } else { !first };
-    held.filled(Some(&dataset), done || chunked == Ok(false));
+    let created = matches!(origin, Origin::Created(_));
+    match known {
+        Ok(dataset) => {
+            let first = dataset.file.first_seen(dataset.token);
+            // Those who created chunks have met; what was open before has had its space since.
+            let chunked = dataset.facts().map(|facts| facts.is_chunked());
+            let done = if created { chunked == Ok(true) } else { !first };
+            held.filled(Some(&dataset), done || chunked == Ok(false));
+        }
+        // Who looks whether there is a dataset finds that there is none.
+        Err(Reason::Unknown) => held.filled(None, wrapper.is_null() && !created),
+        // It lies in a file that is not captured.
+        Err(_) => {}
+    }
 }
 
 /// The dataset, if its file is captured.
-unsafe fn dataset_known(wrapper: *mut c_void, dxpl: hid_t, origin: Origin) -> Option<Arc<Dataset>> {
+unsafe fn dataset_known(wrapper: *mut c_void, dxpl: hid_t, origin: Origin) -> Result<Arc<Dataset>, Reason> {
     // SAFETY: the caller's promise.
     let (object, below) = unsafe { Wrapper::parts(wrapper) };
     if !State::of(below.library).captures() || !below.is_native() {
-        return None;
+        return Err(Reason::OtherFile);
     }
     // SAFETY: the object in a dataset's wrapper is a dataset.
     let state = AssertUnwindSafe(|| unsafe { dataset_state(&below, object, dxpl, origin) });
@@ -145,7 +157,7 @@ unsafe fn dataset_known(wrapper: *mut c_void, dxpl: hid_t, origin: Origin) -> Op
     };
     // SAFETY: the caller's promise.
     unsafe { Wrapper::set_role(wrapper, role) };
-    state.ok()
+    state
 }
 
 unsafe fn dataset_state(
@@ -367,9 +379,10 @@ fn links_removed(file: &CapturedFile) {
 /// A dataset has been created, or found, that has no link: as after its last one has been removed. Where that cannot be asked later,
 /// nothing of the file waits any more. Collective there.
 fn unlinked(file: &CapturedFile, dataset: &Dataset) {
-    dataset.set_links(Links::Perhaps);
     if file.collective_metadata {
         nothing_waits(file);
+    } else {
+        dataset.set_links(Links::Perhaps);
     }
 }
 
@@ -401,7 +414,7 @@ fn nothing_waits(file: &CapturedFile) {
 /// # Safety
 /// `object` is an open dataset of the native connector `below`, the one that `dataset` stands for.
 unsafe fn find_links(dataset: &Dataset, below: &Below, object: *mut c_void) {
-    if dataset.links() == Links::Some {
+    if dataset.links() == Links::Some || dataset.file.collective_metadata {
         return;
     }
     // SAFETY: the caller's promise.
@@ -525,20 +538,30 @@ unsafe fn name_of(below: &Below, object: *mut c_void, origin: Origin, together: 
     (code >= 0 && !name.is_empty()).then_some(name)
 }
 
-/// Before an optional operation on a dataset, if it moves raw data past us: by this rank alone. What follows it.
+/// Before an optional operation on a dataset, if it moves raw data past us: by this rank alone, or by all. What follows it.
 ///
 /// # Safety
 /// `args` are those of an operation on this dataset.
 pub unsafe fn before_optional(
     dataset: &Dataset,
     args: *const H5VL_optional_args_t,
+    dxpl: hid_t,
 ) -> Result<Afterwards, Error> {
     // SAFETY: the caller's promise.
     let (operation, args) = unsafe { ((*args).op_type as u32, (*args).args) };
-    match operation {
-        H5VL_NATIVE_DATASET_CHUNK_READ => dataset.file.show_while_read().map(Afterwards::LetGo),
+    let (reads, writes) =
+        (operation == H5VL_NATIVE_DATASET_CHUNK_READ, operation == H5VL_NATIVE_DATASET_CHUNK_WRITE);
+    if (reads || writes) && transfer::is_collective(dataset.file.library, dxpl) {
+        dataset.file.settle()?;
+        if writes {
+            dataset.file.leave_to_hdf5();
+        }
+        return Ok(Afterwards::Nothing);
+    }
+    match (reads, writes) {
+        (true, _) => dataset.file.show_while_read().map(Afterwards::LetGo),
         // SAFETY: the caller's promise.
-        H5VL_NATIVE_DATASET_CHUNK_WRITE => unsafe { before_chunk_write(dataset, args) },
+        (_, true) => unsafe { before_chunk_write(dataset, args) },
         _ => Ok(Afterwards::Nothing),
     }
 }
@@ -553,13 +576,40 @@ unsafe fn before_chunk_write(dataset: &Dataset, args: *const c_void) -> Result<A
         }
         Err(_) => None,
         Ok(facts) => {
-            // The first of the arguments in all versions of HDF5. What comes after it has changed.
             // SAFETY: the caller's promise; there are as many numbers as the dataset has dimensions.
-            let first = unsafe { std::slice::from_raw_parts(*args.cast::<*const hsize_t>(), facts.rank()) };
-            facts.chunk_at(first)
+            let (first, bytes) = unsafe {
+                let (first, bytes) = chunk_written(file.library, args);
+                (std::slice::from_raw_parts(first, facts.rank()), bytes)
+            };
+            // HDF5 writes so many bytes, whatever the chunk's size is.
+            facts.chunk_at(first).filter(|chunk| chunk.bytes() == bytes)
         }
     };
     let runs = chunk.map(|chunk| vec![chunk]);
     let (fits, alone) = file.make_way(false, runs.as_deref())?;
     Ok(Afterwards::of_left(file, runs.filter(|_| fits), false, alone))
+}
+
+/// The first element of the chunk that is written, and how many bytes. HDF5 1.14 has the second in another place.
+///
+/// # Safety
+/// `args` are those of writing a chunk.
+unsafe fn chunk_written(library: &sago_hdf5::Library, args: *const c_void) -> (*const hsize_t, u64) {
+    #[repr(C)]
+    struct Before2 {
+        offset: *const hsize_t,
+        filters: u32,
+        size: u32,
+        buffer: *const c_void,
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        if library.version() < (2, 0, 0) {
+            let args = args.cast::<Before2>();
+            ((*args).offset, u64::from((*args).size))
+        } else {
+            let args = args.cast::<H5VL_native_dataset_chunk_write_t>();
+            ((*args).offset, (*args).size as u64)
+        }
+    }
 }

@@ -46,14 +46,18 @@ pub fn gather(
     fapl: hid_t,
     options: Option<&Layers>,
 ) -> Result<Result<Gathered, Reason>, Error> {
-    if library.parallel.is_none() {
-        return Ok(Err(Reason::NotMpio));
+    let state = State::of(library);
+    if state.has_refused_mpi() {
+        return Ok(Err(Reason::NoMpi));
     }
-    // Before HDF5 duplicates a communicator for us, which we could not give back.
+    let Some((comm, info)) = communicator(library, fapl) else { return Ok(Err(Reason::NotMpio)) };
     // SAFETY: the handle of a library that is never unloaded.
     let mpi = unsafe { Mpi::behind(library.handle()) };
-    let Some(mpi) = mpi.ok().filter(|mpi| mpi.is_understood()) else { return Ok(Err(Reason::NoMpi)) };
-    let Some((comm, info)) = communicator(library, fapl) else { return Ok(Err(Reason::NotMpio)) };
+    let Some(mpi) = mpi.ok().filter(|mpi| mpi.is_understood()) else {
+        // What HDF5 has duplicated for us cannot be given back; so it is not asked again.
+        state.refuse_mpi();
+        return Ok(Err(Reason::NoMpi));
+    };
     // SAFETY: HDF5 has duplicated the program's hints for us, and we were called by a thread that may call MPI.
     let pairs = unsafe { mpi.take_info(info) };
     let mut options = options.cloned();

@@ -264,6 +264,15 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
     Ok(Route::Alone(if some_left { Afterwards::Meet(Arc::clone(file)) } else { Afterwards::Nothing }))
 }
 
+/// Whether a transfer list says that all ranks make the call.
+pub fn is_collective(library: &Library, dxpl: hid_t) -> bool {
+    let mut mode = H5FD_mpio_xfer_t_H5FD_MPIO_INDEPENDENT;
+    let Some(parallel) = library.parallel.as_ref() else { return false };
+    // SAFETY: HDF5 checks the identifier; a place to write to.
+    unsafe { (parallel.H5Pget_dxpl_mpio)(dxpl, &mut mode) };
+    mode == H5FD_mpio_xfer_t_H5FD_MPIO_COLLECTIVE
+}
+
 /// The size of all datasets of a call, which all ranks know.
 fn total_bytes(facts: &[Ref<'_, Facts>]) -> u64 {
     facts.iter().map(|facts| facts.bytes).sum()
@@ -514,11 +523,7 @@ impl Call<'_> {
     }
 
     fn is_collective(&self) -> bool {
-        let mut mode = H5FD_mpio_xfer_t_H5FD_MPIO_INDEPENDENT;
-        let Ok(parallel) = self.parallel() else { return false };
-        // SAFETY: HDF5 checks the identifier; a place to write to.
-        unsafe { (parallel.H5Pget_dxpl_mpio)(self.dxpl, &mut mode) };
-        mode == H5FD_mpio_xfer_t_H5FD_MPIO_COLLECTIVE
+        is_collective(self.library, self.dxpl)
     }
 
     /// Whether pieces of it may be worth a look.

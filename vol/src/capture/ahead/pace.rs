@@ -3,7 +3,7 @@
 
 use sago_mpi::{Error, Shared as Memory, Signal, Transport};
 use std::sync::Arc;
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
 /// Who does not get a turn to write in this time goes on without, lest a rank that is gone keeps it for ever.
@@ -15,6 +15,8 @@ pub struct Pace {
     counters: Memory,
     rank: usize,
     ranks: usize,
+    /// How often this rank has [`Alone`]: a function of the program's that HDF5 calls may need it once more.
+    alone: AtomicU32,
 }
 
 const REACHED: usize = 0;
@@ -38,7 +40,8 @@ pub struct Alone(Arc<Pace>);
 
 impl Drop for Alone {
     fn drop(&mut self) {
-        if let Some(lone) = self.0.first(LONE) {
+        let last = self.0.alone.fetch_sub(1, Ordering::SeqCst) == 1;
+        if let Some(lone) = self.0.first(LONE).filter(|_| last) {
             lone.set(0);
         }
     }
@@ -65,7 +68,8 @@ impl Drop for Turn<'_> {
 impl Pace {
     /// For ranks on one node. Collective.
     pub fn new(ranks: &dyn Transport) -> Result<Self, Error> {
-        Ok(Self { counters: ranks.share(BYTES)?, rank: ranks.rank(), ranks: ranks.size() })
+        let (rank, size) = (ranks.rank(), ranks.size());
+        Ok(Self { counters: ranks.share(BYTES)?, rank, ranks: size, alone: AtomicU32::new(0) })
     }
 
     /// This rank has come to this collective write.
@@ -186,7 +190,10 @@ impl Pace {
     /// Before this rank puts bytes into the file by itself: while it has the result, no other rank does, and until the next
     /// commit of all no thread writes ahead, since what it has may be older.
     pub fn alone(self: &Arc<Self>, ranks: &dyn Transport, commits: u32) -> Result<Alone, Error> {
-        self.watch(ranks, &mut || Ok(self.first(LONE).is_none_or(|lone| lone.claim())))?;
+        if self.alone.load(Ordering::SeqCst) == 0 {
+            self.watch(ranks, &mut || Ok(self.first(LONE).is_none_or(|lone| lone.claim())))?;
+        }
+        self.alone.fetch_add(1, Ordering::SeqCst);
         let alone = Alone(Arc::clone(self));
         self.first(HELD).into_iter().for_each(|held| held.set(commits.wrapping_add(1)));
         fence(Ordering::SeqCst);

@@ -154,6 +154,7 @@ typedef struct File File;
 
 typedef struct {
     bool    alive, linked;
+    bool    loose;    /* in the group of its file that has no name */
     File   *home;
     int     id;
     char    path[80];
@@ -161,7 +162,7 @@ typedef struct {
     Layout  file;
     int     ndims;
     hsize_t dims[DIMS_MAX], max[DIMS_MAX], chunk[DIMS_MAX];
-    enum { CONTIGUOUS, CHUNKED, COMPACT } storage;
+    enum { CONTIGUOUS, CHUNKED, COMPACT, OUTSIDE } storage; /* OUTSIDE: in a file beside it, which is never captured */
     bool    extendible, filtered;
     bool    patchy;   /* some chunks have no place in the file, and native HDF5 gives them none */
     enum { FILL_DEFAULT, FILL_USER, FILL_NEVER, FILL_ZERO } fill;
@@ -188,6 +189,9 @@ struct File {
     bool     member;
     hid_t    id, fcpl, fapl;
     hid_t    root;           /* what is mounted is reached by it: the file's identifier leads to the parent's root */
+    bool     bare;           /* no group is open: the root is the file's identifier, and it is never mounted */
+    hid_t    loose;          /* a group without a name, or 0 */
+    int      loose_name;     /* which it will have, if any */
     MPI_Info hints;
     bool     atomic, all_collective;
     int      groups, names;
@@ -201,7 +205,8 @@ void set_model(Set *set);                              /* a new set's values: th
 void set_resize(Set *set, const hsize_t *dims);
 void set_forget(Set *set);
 void file_synced(File *file);
-bool set_plain(const Set *set);                        /* no filter, not compact, fixed size */
+bool set_plain(const Set *set);                        /* no filter, not compact or outside, fixed size */
+bool set_open(const Set *set);
 bool goes_with_others(const Set *set);                 /* native HDF5 gets it right in calls on several datasets */
 bool readable(const Set *set, size_t element);         /* this rank may compare what it reads */
 
@@ -243,12 +248,36 @@ void op_copy(Random *r, File *file);
 void op_extent(Random *r, File *file);
 void op_group(Random *r, File *file);
 void op_attribute(Random *r, File *file);
+void op_write_again(Random *r, File *file);
 void op_refresh(Random *r, File *file);
 void op_flush_set(Random *r, File *file);
 void op_look(Random *r, File *file);
-void create_set(Random *r, File *file, Set *set, hid_t where, bool serial);
+
+/* What is certain about a new dataset; the rest is chance. */
+typedef struct {
+    bool serial;      /* by rank 0 alone */
+    bool unnamed;     /* it has no name yet */
+    bool loose;       /* it lies in the group without a name */
+    bool large;       /* contiguous, of many elements */
+    bool filled;      /* in chunks, which get a fill value at once */
+} Wish;
+
+void create_set(Random *r, File *file, Set *set, hid_t where, Wish wish);
+Set *new_set(Random *r, File *file, Wish wish);        /* in the file's root or loose group; NULL if there is no room */
+int  rooms(const File *file);
+void close_handle(Set *set, int k);
 void close_handles(Set *set);
+void bury(Set *set);
+void unlink_set(Set *set);
 void leave_filtered(Set *set);
+/* unnamed.c, space.c, chunks.c */
+void op_unnamed(Random *r, File *file);
+void op_link(Random *r, File *file);
+void op_loose(Random *r, File *file);
+void close_loose(File *file);
+void op_hole(Random *r, File *file);
+void refill(Random *r, File *file);
+void op_chunks(Random *r, File *file);
 /* transfer.c, plan.c, write.c, read.c */
 enum { AT_ONCE = 3 };
 
@@ -289,6 +318,10 @@ void op_overwrite(Random *r, File *file);
 void op_refused(Random *r, File *file);
 void op_read(Random *r, File *file);
 void write_set(Random *r, Set *set, hid_t handle);     /* by whatever ranks, in whatever way */
+void write_over(Random *r, Set *set, hid_t handle, bool one); /* by all ranks together */
+bool can_be_written(const Set *set);
+int  number_of(const Transfer *t, int q, size_t element, int leaf);
+void remember(const Transfer *t, unsigned ranks);
 void read_set(Random *r, Set *set, hid_t handle);
 void write_serially(Random *r, Set *set, hid_t handle);
 uint64_t check_values(const Transfer *t, const Side *side, const Selection *part, bool serially);

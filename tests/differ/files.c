@@ -30,8 +30,10 @@ static hid_t access_list(Random *r, File *file)
     file->all_collective = chance(r, 25);
     if (file->all_collective)
         OK(H5Pset_all_coll_metadata_ops(fapl, true));
-    if (chance(r, 40))
+    if (chance(r, 40)) {
         OK(H5Pset_coll_metadata_write(fapl, true));
+        cover(file->all_collective ? "file.metadata_written_and_read_together" : "file.metadata_written_together");
+    }
     return fapl;
 }
 
@@ -80,7 +82,7 @@ static hid_t with_communicator(hid_t (*open)(File *, hid_t), File *file, bool la
     H5Pclose(fapl);
     if (file->atomic)
         OK(H5Fset_mpi_atomicity(id, true));
-    file->root = ID(H5Gopen2(id, "/", H5P_DEFAULT));
+    file->root = file->bare ? id : ID(H5Gopen2(id, "/", H5P_DEFAULT));
     return id;
 }
 
@@ -89,7 +91,8 @@ static void close_id(File *file)
 {
     if (!file->member)
         return;
-    OK(H5Gclose(file->root));
+    if (!file->bare)
+        OK(H5Gclose(file->root));
     OK(H5Fclose(file->id));
 }
 
@@ -115,7 +118,7 @@ static void make_serially(Random *r, File *file)
     }
     for (int i = 0, n = between(r, 1, 3); i < n; i++) {
         Set *set = &file->set[i];
-        create_set(r, file, set, id, true);
+        create_set(r, file, set, id, (Wish){.serial = true});
         if (type_is_variable(set->type) || chance(r, 70))
             write_serially(r, set, set->handle[0]);
         if (rank == 0)
@@ -144,6 +147,7 @@ void op_file_new(Random *r)
         file->attr[i].on = -1;
     bool serial = chance(r, 30), lasting = chance(r, 50);
     file->atomic = chance(r, 8);
+    file->bare   = chance(r, 50);
     draw_members(r, file);
     file->fapl  = access_list(r, file);
     file->fcpl  = creation_list(r);
@@ -186,6 +190,7 @@ void op_flush(Random *r)
 
 static void close_sets(File *file)
 {
+    close_loose(file);
     for (int i = 0; i < SETS_MAX; i++) {
         Set *set = &file->set[i];
         if (!set->alive)
@@ -215,6 +220,7 @@ static void close_strongly(File *file)
 {
     cover("close.strong");
     close_id(file);
+    file->loose = 0;
     for (int i = 0; i < SETS_MAX; i++) {
         Set *set = &file->set[i];
         set->handle[0] = set->handle[1] = 0;
@@ -277,7 +283,7 @@ void op_reopen(Random *r, File *file)
 void op_mount(Random *r)
 {
     File *a = any_open_file(r), *b = any_open_file(r);
-    if (a == b || a->members != b->members || a->mounted || a->parent || b->mounted || b->parent)
+    if (a == b || a->members != b->members || a->mounted || a->parent || b->mounted || b->parent || b->bare)
         return;
     now("mount %s on %s", b->name, a->name);
     cover("mount");

@@ -70,8 +70,10 @@ void file_synced(File *file)
 
 bool set_plain(const Set *set)
 {
-    return !set->filtered && set->storage != COMPACT && !type_is_serial(set->type);
+    return !set->filtered && set->storage != COMPACT && set->storage != OUTSIDE && !type_is_serial(set->type);
 }
+
+bool set_open(const Set *set) { return set->handle[0] > 0 || set->handle[1] > 0; }
 
 bool readable(const Set *set, size_t element)
 {

@@ -9,40 +9,75 @@ static Set *room(File *file)
     return NULL;
 }
 
-void op_create(Random *r, File *file)
+int rooms(const File *file)
+{
+    int count = 0;
+    for (int i = 0; i < SETS_MAX; i++)
+        count += !file->set[i].alive;
+    return count;
+}
+
+Set *new_set(Random *r, File *file, Wish wish)
 {
     Set *set = room(file);
     if (!set)
-        return;
-    now("create in %s", file->name);
-    create_set(r, file, set, file->root, false);
+        return NULL;
+    create_set(r, file, set, wish.loose ? file->loose : file->root, wish);
     /* Native HDF5 lets ranks write to a chunked dataset while others still fill it. */
     if (set_plain(set))
         careful_barrier(file);
     else
         barrier(file);
-    if (chance(r, 60))
+    return set;
+}
+
+void op_create(Random *r, File *file)
+{
+    now("create in %s", file->name);
+    Set *set = new_set(r, file, (Wish){0});
+    if (set && chance(r, 60))
         write_set(r, set, set->handle[0]);
 }
 
-/* How the dataset is reached: in its own file, or through the one that it is mounted on. */
+/* Once more, without asking for its name. */
+static hid_t open_by_token(hid_t handle)
+{
+    H5O_info2_t info;
+    cover("open.token");
+    OK(H5Oget_info3(handle, &info, H5O_INFO_BASIC));
+    return ID(H5Oopen_by_token(handle, info.token));
+}
+
+static hid_t open_path(Random *r, hid_t where, const char *path)
+{
+    bool as_object = chance(r, 35);
+    if (as_object)
+        cover("open.object");
+    return as_object ? ID(H5Oopen(where, path, H5P_DEFAULT)) : ID(H5Dopen2(where, path, H5P_DEFAULT));
+}
+
+/* How the dataset is reached: in its own file, through the one that it is mounted on, or as one that is open already. */
 static hid_t open_somehow(Random *r, const Set *set)
 {
     const File *file    = set->home;
     bool        through = file->parent && chance(r, 70);
     char        path[100];
+    if (set_open(set) && (chance(r, 20) || (!set->linked && !set->loose)))
+        return open_by_token(any_handle(r, set));
+    if (set->loose)
+        return open_path(r, file->loose, strchr(set->path, '/') + 1);
     if (!through)
-        return ID(H5Dopen2(file->root, set->path, H5P_DEFAULT));
+        return open_path(r, file->root, set->path);
     cover("open.mounted");
     snprintf(path, sizeof path, "mnt/%s", set->path);
-    return ID(H5Dopen2(file->parent->root, path, H5P_DEFAULT));
+    return open_path(r, file->parent->root, path);
 }
 
 void op_open(Random *r, File *file)
 {
     Set *set = any_set(r, file, false);
     int  k   = below(r, HANDLES);
-    if (!set || set->handle[k] > 0 || !set->linked)
+    if (!set || set->handle[k] > 0)
         return;
     now("open %s, handle %d", set->path, k);
     cover(set->handle[1 - k] > 0 ? "open.second" : "open");
@@ -51,7 +86,7 @@ void op_open(Random *r, File *file)
     barrier(file); /* opening can allocate and fill */
 }
 
-static void close_handle(Set *set, int k)
+void close_handle(Set *set, int k)
 {
     if (set->handle[k] > 0 && set->home->member)
         OK(H5Dclose(set->handle[k]));
@@ -64,10 +99,10 @@ void close_handles(Set *set)
         close_handle(set, k);
 }
 
-/* An unlinked dataset is gone with its last handle. */
-static void bury(Set *set)
+/* A dataset that no link leads to is gone with its last handle. */
+void bury(Set *set)
 {
-    if (!set->linked && set->handle[0] <= 0 && set->handle[1] <= 0)
+    if (!set->linked && !set->loose && !set_open(set))
         set_forget(set);
 }
 
@@ -95,14 +130,29 @@ void op_close_set(Random *r, File *file)
     bury(set);
 }
 
-void op_delete(Random *r, File *file)
+/* Writes, opens the dataset anew, and writes again or looks, without a flush between. */
+void op_write_again(Random *r, File *file)
 {
-    Set *set = any_set(r, file, false);
-    if (!set || !set->linked)
+    Set *set = any_set(r, file, true);
+    int  k   = set && set->handle[0] > 0 ? 0 : 1;
+    if (!set || (!set->linked && !set->loose))
         return;
-    bool open = set->handle[0] > 0 || set->handle[1] > 0;
-    now("delete %s%s", set->path, open ? ", which is open" : "");
-    cover(open ? "delete.open" : "delete");
+    now("write %s, open it anew and go on", set->path);
+    cover("write.again");
+    write_set(r, set, set->handle[k]);
+    close_handle(set, k);
+    Random mine    = seeded(next(r), 0);
+    set->handle[k] = file->member ? open_somehow(&mine, set) : 1;
+    program.op++;
+    if (chance(r, 70))
+        write_set(r, set, set->handle[k]);
+    else
+        read_set(r, set, set->handle[k]);
+}
+
+void unlink_set(Set *set)
+{
+    File *file = set->home;
     careful_barrier(file);
     if (file->member)
         OK(H5Ldelete(file->root, set->path, H5P_DEFAULT));
@@ -111,6 +161,16 @@ void op_delete(Random *r, File *file)
         if (file->attr[i].on == set - file->set)
             file->attr[i].alive = false;
     bury(set);
+}
+
+void op_delete(Random *r, File *file)
+{
+    Set *set = any_set(r, file, false);
+    if (!set || !set->linked)
+        return;
+    now("delete %s%s", set->path, set_open(set) ? ", which is open" : "");
+    cover(set_open(set) ? "delete.open" : file->bare ? "delete.without_groups" : "delete");
+    unlink_set(set);
 }
 
 void op_move(Random *r, File *file)
@@ -127,12 +187,12 @@ void op_move(Random *r, File *file)
     memcpy(set->path, to, sizeof to);
 }
 
-/* The attributes go with the copy; the model forgets that. */
+/* The attributes go with the copy; the model forgets that. Copies of what is outside would share it. */
 void op_copy(Random *r, File *file)
 {
     Set  *from = any_set(r, file, false), *to;
     File *into = chance(r, 30) ? any_open_file(r) : file;
-    if (!from || !from->linked || type_is_reference(from->type) || from->filtered || into->members != file->members || !(to = room(into)))
+    if (!from || !from->linked || type_is_reference(from->type) || from->filtered || from->storage == OUTSIDE || into->members != file->members || !(to = room(into)))
         return;
     char path[80];
     snprintf(path, sizeof path, "d%d", into->names++);
@@ -233,7 +293,7 @@ void op_attribute(Random *r, File *file)
         attr->name = file->names++;
     }
     Set *set = attr->on >= 0 ? &file->set[attr->on] : NULL;
-    if (set && set->handle[0] <= 0 && set->handle[1] <= 0)
+    if (set && !set_open(set))
         return;
     hid_t on = set ? any_handle(r, set) : file->root;
     snprintf(name, sizeof name, "a%d", attr->name);

@@ -35,7 +35,7 @@ Set *any_set(Random *r, File *file, bool open)
     int  count = 0;
     for (int i = 0; i < SETS_MAX; i++) {
         Set *set = &file->set[i];
-        if (set->alive && (!open || set->handle[0] > 0 || set->handle[1] > 0))
+        if (set->alive && (!open || set_open(set)))
             found[count++] = set;
     }
     return count ? found[below(r, count)] : NULL;
@@ -51,7 +51,7 @@ static File *any_closed_file(Random *r)
 static void step(Random *r)
 {
     File *file = any_open_file(r), *closed;
-    int   what = below(r, 100);
+    int   what = below(r, 114);
     if (!file && (closed = any_closed_file(r)))
         op_reopen(r, closed);
     else if (!file || what < 3)
@@ -98,8 +98,30 @@ static void step(Random *r)
         op_external(r);
     else if (what < 99)
         op_close(r, file);
+    else if (what < 102)
+        op_unnamed(r, file);
+    else if (what < 104)
+        op_link(r, file);
+    else if (what < 106)
+        op_loose(r, file);
+    else if (what < 109)
+        op_chunks(r, file);
+    else if (what < 111)
+        op_hole(r, file);
+    else if (what < 113)
+        op_write_again(r, file);
     else if ((closed = any_closed_file(r)))
         op_reopen(r, closed);
+}
+
+static void remove_files(const File *file)
+{
+    char raw[32];
+    unlink(file->name);
+    for (int i = 0; i < file->names; i++) {
+        snprintf(raw, sizeof raw, "f%d.%d.raw", file->index, i);
+        unlink(raw);
+    }
 }
 
 static void end_file(File *file, bool keep)
@@ -112,7 +134,7 @@ static void end_file(File *file, bool keep)
         MPI_Info_free(&file->hints);
     MPI_Comm_free(&file->comm);
     if (rank == 0 && !keep)
-        unlink(file->name);
+        remove_files(file);
     file->exists = false;
 }
 

@@ -7,7 +7,7 @@ static uint64_t stamp(const Transfer *t, int q, size_t element, int leaf)
     return mix(mix(program.seed, (uint64_t)program.op), mix((uint64_t)t->set->id * 128 + who, element * LEAVES_MAX + (size_t)leaf));
 }
 
-static int number_of(const Transfer *t, int q, size_t element, int leaf)
+int number_of(const Transfer *t, int q, size_t element, int leaf)
 {
     return leaf_number(&t->set->file.slot[leaf].rep, stamp(t, q, element, leaf));
 }
@@ -33,7 +33,7 @@ static int writer_of(const Transfer *t, unsigned ranks, int q)
     return ranks == t->set->home->members ? EVERYBODY : NOBODY;
 }
 
-static void remember(const Transfer *t, unsigned ranks)
+void remember(const Transfer *t, unsigned ranks)
 {
     Set *set = t->set;
     for (int q = 0; q < nranks; q++)
@@ -101,6 +101,8 @@ static void write_together(Random *r, Set **sets, hid_t *handles, int count)
     now("write %d datasets %s, ranks %x", count, collective ? "collectively" : "independently", ranks);
     cover(count > 1 ? (collective ? "write_multi.collective" : "write_multi.independent") : collective ? "write.collective" : "write.independent");
     for (int i = 0; i < count; i++) {
+        if (count > 1 && sets[i]->storage == OUTSIDE)
+            cover(collective ? "write_multi.collective.outside" : "write_multi.independent.outside");
         t[i].set    = sets[i];
         t[i].handle = handles[i];
         /* A rank that lags may still be reading. */
@@ -135,7 +137,7 @@ static void write_together(Random *r, Set **sets, hid_t *handles, int count)
 }
 
 /* With nothing to write, native HDF5 stumbles over chunks that are not there. */
-static bool can_be_written(const Set *set)
+bool can_be_written(const Set *set)
 {
     return !type_is_serial(set->type) && !set->patchy && volume(set->ndims, set->dims);
 }
@@ -146,17 +148,26 @@ void write_set(Random *r, Set *set, hid_t handle)
         write_together(r, &set, &handle, 1);
 }
 
+/* Calls for several datasets are worth more where one of them is never captured. */
+static bool some_outside(const File *file)
+{
+    for (int i = 0; i < SETS_MAX; i++)
+        if (set_open(&file->set[i]) && file->set[i].storage == OUTSIDE)
+            return true;
+    return false;
+}
+
 void op_write(Random *r, File *file)
 {
     Set  *sets[AT_ONCE];
     hid_t handles[AT_ONCE];
-    int   want  = chance(r, 75) ? 1 : between(r, 2, AT_ONCE);
+    int   want  = chance(r, some_outside(file) ? 40 : 75) ? 1 : between(r, 2, AT_ONCE);
     int   count = draw_sets(r, file, want, can_be_written, sets, handles);
     if (count)
         write_together(r, sets, handles, count);
 }
 
-static void write_over(Random *r, Set *set, hid_t handle, bool one)
+void write_over(Random *r, Set *set, hid_t handle, bool one)
 {
     File    *file = set->home;
     Transfer t    = {.set = set, .handle = handle, .open = true};

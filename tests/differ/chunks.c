@@ -85,8 +85,8 @@ static bool give_chunk(Transfer *t, int number, int q)
     return sync;
 }
 
-/* Each rank writes chunks of its own. */
-static void write_chunks(Random *r, Set *set, hid_t handle)
+/* Each rank writes chunks of its own. What others wrote before is flushed first, unless it MAY be written over as it is. */
+static void write_chunks(Random *r, Set *set, hid_t handle, bool may)
 {
     File    *file  = set->home;
     Transfer t     = {.set = set, .handle = handle};
@@ -106,7 +106,7 @@ static void write_chunks(Random *r, Set *set, hid_t handle)
     for (int q = 0; q < nranks; q++)
         t.layout[q] = layout_of(set->type, EXACT, false, *r, &set->file);
     /* A rank that lags may still be reading. */
-    if (sync || (set->readers && __builtin_popcount(set->readers | ranks) > 1))
+    if ((sync && !may) || (set->readers && __builtin_popcount(set->readers | ranks) > 1))
         sync_file(file);
     for (int i = 0; i < count; i++)
         if (owner[i] == rank)
@@ -171,6 +171,21 @@ static void read_chunks(Random *r, Set *set, hid_t handle)
     transfer_free(&t);
 }
 
+/* One rank writes all, collectively; then others count where they write chunks. */
+static void chunks_after_all(Random *r, Set *set, hid_t handle)
+{
+    File *file = set->home;
+    cover("chunks.after_all");
+    flush_and_meet(file, handle);
+    write_over(r, set, handle, true);
+    barrier(file);
+    program.op++;
+    write_chunks(r, set, handle, true);
+    if (chance(r, 60))
+        read_set(r, set, handle);
+    flush_and_meet(file, handle);
+}
+
 void op_chunks(Random *r, File *file)
 {
     Set *set = NULL;
@@ -180,8 +195,10 @@ void op_chunks(Random *r, File *file)
         return;
     hid_t handle = any_handle(r, set);
     bool  write  = chance(r, 65);
-    if (write)
-        write_chunks(r, set, handle);
+    if (write && can_be_overwritten(set) && chance(r, 70))
+        chunks_after_all(r, set, handle);
+    else if (write)
+        write_chunks(r, set, handle, false);
     if (!write || chance(r, 40))
         read_chunks(r, set, handle);
 }

@@ -320,6 +320,8 @@ void op_read(Random *r, File *file);
 void write_set(Random *r, Set *set, hid_t handle);     /* by whatever ranks, in whatever way */
 void write_over(Random *r, Set *set, hid_t handle, bool one); /* by all ranks together */
 bool can_be_written(const Set *set);
+bool can_be_overwritten(const Set *set);               /* by other ranks without a flush */
+void flush_and_meet(File *file, hid_t handle);
 int  number_of(const Transfer *t, int q, size_t element, int leaf);
 void remember(const Transfer *t, unsigned ranks);
 void read_set(Random *r, Set *set, hid_t handle);

@@ -122,4 +122,6 @@ void op_loose(Random *r, File *file)
         if (set && chance(r, 80))
             write_set(r, set, set->handle[0]);
     }
+    if (chance(r, 35))
+        name_loose(file);
 }

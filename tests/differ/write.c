@@ -182,7 +182,35 @@ void write_over(Random *r, Set *set, hid_t handle, bool one)
     H5Pclose(dxpl);
 }
 
-static void flush_and_meet(File *file, hid_t handle)
+/* All ranks write parts by themselves; in one call with a dataset that is never captured, if one is open. */
+static void write_over_alone(Random *r, Set *set, hid_t handle)
+{
+    File    *file = set->home;
+    Transfer t[2] = {{.set = set, .handle = handle, .open = true}, {0}};
+    int      count = 1;
+    for (int i = 0; i < SETS_MAX && count == 1; i++)
+        if (set_open(&file->set[i]) && file->set[i].storage == OUTSIDE)
+            t[count++] = (Transfer){.set = &file->set[i], .handle = any_handle(r, &file->set[i])};
+    program.op++;
+    cover(count > 1 ? "overwrite.alone.outside" : "overwrite.alone");
+    for (int i = 0; i < count; i++) {
+        plan_over(r, &t[i], false);
+        for (int q = 0; q < nranks; q++) /* one list serves the whole call */
+            t[i].transform[q] = count == 1 && t[i].transform[q];
+    }
+    hid_t  dxpl = transfer_list(r, false);
+    Random mine = seeded(next(r), (uint64_t)rank);
+    barrier(file);
+    if (file->member)
+        call_write(&mine, t, count, dxpl);
+    for (int i = 0; i < count; i++) {
+        remember(&t[i], file->members);
+        transfer_free(&t[i]);
+    }
+    H5Pclose(dxpl);
+}
+
+void flush_and_meet(File *file, hid_t handle)
 {
     if (file->member) {
         OK(H5Fflush(handle, H5F_SCOPE_LOCAL));
@@ -191,21 +219,30 @@ static void flush_and_meet(File *file, hid_t handle)
     file_synced(file);
 }
 
-/* One rank writes all of a dataset, then all ranks write parts of it, collectively and without a flush between: the later call
- * counts, also if some look at their parts at once. */
+bool can_be_overwritten(const Set *set)
+{
+    return can_be_written(set) && set_plain(set) && type_is_numeric(set->type) && !set->home->atomic;
+}
+
+/* One rank writes all of a dataset, then all ranks write parts of it, without a flush between, collectively or by themselves: the
+ * later call counts, also if some look at their parts at once. */
 void op_overwrite(Random *r, File *file)
 {
     Set *set = any_set(r, file, true);
-    if (!set || !can_be_written(set) || !set_plain(set) || !type_is_numeric(set->type) || file->atomic)
+    if (!set || !can_be_overwritten(set))
         return;
     hid_t handle = any_handle(r, set);
     now("one rank writes all of %s, then all their parts", set->path);
     cover("overwrite");
     flush_and_meet(file, handle);
     write_over(r, set, handle, true);
-    write_over(r, set, handle, false);
-    if (chance(r, 30))
+    if (chance(r, 40) && !must_be_collective(set))
+        write_over_alone(r, set, handle);
+    else {
         write_over(r, set, handle, false);
+        if (chance(r, 30))
+            write_over(r, set, handle, false);
+    }
     if (chance(r, 70))
         read_set(r, set, handle);
     flush_and_meet(file, handle);

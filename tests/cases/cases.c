@@ -267,3 +267,22 @@ void expect_in_file(const char *name, const char *dataset, hsize_t start, hsize_
     }
     barrier();
 }
+
+void expect_filled(const char *file, const char *dataset, hsize_t count, int fill)
+{
+    hid_t fapl = natively();
+    if (rank == 0) {
+        int  *found = malloc(count * sizeof *found);
+        hid_t f = ID(H5Fopen(file, H5F_ACC_RDONLY, fapl)), d = ID(H5Dopen2(f, dataset, H5P_DEFAULT));
+        OK(H5Dread(d, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, found));
+        hsize_t i = 0;
+        while (i < count && found[i] == fill)
+            i++;
+        EXPECT(i == count, "element %d of %s, which nobody wrote, is %d", (int)i, dataset, found[i]);
+        OK(H5Dclose(d));
+        OK(H5Fclose(f));
+        free(found);
+    }
+    H5Pclose(fapl);
+    barrier();
+}

@@ -52,6 +52,8 @@ void  write_ints(hid_t dataset, hsize_t start, hsize_t count, int first, hid_t d
 void  expect_ints(hid_t dataset, hsize_t start, hsize_t count, int first, hid_t dxpl, const char *what);
 /* The same by rank 0 alone with HDF5's own connector and driver: what is truly in the file. All ranks wait. */
 void  expect_in_file(const char *file, const char *dataset, hsize_t start, hsize_t count, int first);
+/* Every element of a dataset that nobody wrote, in the same way. */
+void  expect_filled(const char *file, const char *dataset, hsize_t count, int fill);
 hid_t natively(void);                                          /* file access for it */
 
 #endif

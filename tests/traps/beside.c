@@ -3,26 +3,6 @@
 
 enum { EACH = 100 };
 
-/* Of a dataset that nobody wrote, every element. */
-static void expect_filled(const char *file, const char *dataset, hsize_t count, int fill)
-{
-    hid_t fapl = natively();
-    if (rank == 0) {
-        int  *found = malloc(count * sizeof *found);
-        hid_t f = ID(H5Fopen(file, H5F_ACC_RDONLY, fapl)), d = ID(H5Dopen2(f, dataset, H5P_DEFAULT));
-        OK(H5Dread(d, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, found));
-        hsize_t i = 0;
-        while (i < count && found[i] == fill)
-            i++;
-        EXPECT(i == count, "element %d of %s, which nobody wrote, is %d", (int)i, dataset, found[i]);
-        OK(H5Dclose(d));
-        OK(H5Fclose(f));
-        free(found);
-    }
-    H5Pclose(fapl);
-    barrier();
-}
-
 static hid_t filled_with(int fill)
 {
     hid_t dcpl = in_chunks(0);
@@ -159,18 +139,34 @@ CASE(chunks_directly_and_together)
     expect_in_file("f.h5", "d", EACH / 2, EACH / 2, 5);
 }
 
+/* One rank clears two datasets, and all write their parts of the second. */
+static void clear_and_write_parts(hid_t d, hid_t other, int *mine)
+{
+    hsize_t all = (hsize_t)(EACH * nranks);
+    for (int i = 0; i < EACH; i++)
+        mine[i] = 5 + EACH * rank + i;
+    write_ints(d, 0, rank == 0 ? all : 0, -1000, collective());
+    write_ints(other, 0, rank == 0 ? all : 0, -1000, collective());
+    write_ints(other, (hsize_t)(EACH * rank), EACH, 7, collective());
+    barrier();
+}
+
+/* All but the first rank have written their parts of the first one by themselves. */
+static void expect_parts(void)
+{
+    hsize_t all = (hsize_t)(EACH * nranks);
+    expect_in_file("f.h5", "d", 0, EACH, -1000);
+    expect_in_file("f.h5", "d", EACH, all - EACH, 5);
+    expect_in_file("f.h5", "other", 0, all, 7);
+}
+
 /* One rank clears, and the others write chunks of their own past HDF5's selections. */
 CASE(chunks_written_directly_after_a_clear)
 {
     hsize_t all = (hsize_t)(EACH * nranks), mine = (hsize_t)(EACH * rank);
     hid_t   file = make_file("f.h5"), d = make_ints(file, "d", all, in_chunks(EACH)), other = make_ints(file, "other", all, H5P_DEFAULT);
     int     bytes[EACH];
-    for (int i = 0; i < EACH; i++)
-        bytes[i] = 5 + EACH * rank + i;
-    write_ints(d, 0, rank == 0 ? all : 0, -1000, collective());
-    write_ints(other, 0, rank == 0 ? all : 0, -1000, collective());
-    write_ints(other, mine, EACH, 7, collective());
-    barrier();
+    clear_and_write_parts(d, other, bytes);
     if (rank) {
         OK(H5Dwrite_chunk(d, H5P_DEFAULT, 0, &mine, sizeof bytes, bytes));
         expect_ints(d, mine, EACH, 5, independent(), "its own chunk");
@@ -178,9 +174,7 @@ CASE(chunks_written_directly_after_a_clear)
     OK(H5Dclose(other));
     OK(H5Dclose(d));
     OK(H5Fclose(file));
-    expect_in_file("f.h5", "d", 0, EACH, -1000);
-    expect_in_file("f.h5", "d", EACH, all - EACH, 5);
-    expect_in_file("f.h5", "other", 0, all, 7);
+    expect_parts();
 }
 
 /* One rank clears, and the others write their parts together with a dataset that is left to HDF5. */
@@ -192,13 +186,8 @@ CASE(parts_with_a_dataset_of_hdf5_after_a_clear)
     OK(H5Pset_external(dcpl, "outside", 0, all * sizeof(int)));
     hid_t outside = make_ints(file, "outside", all, dcpl), to = ID(H5Dget_space(d)), from = H5Screate_simple(1, &count, NULL);
     int   ints[EACH];
-    for (int i = 0; i < EACH; i++)
-        ints[i] = 5 + EACH * rank + i;
     OK(H5Sselect_hyperslab(to, H5S_SELECT_SET, &mine, NULL, &count, NULL));
-    write_ints(d, 0, rank == 0 ? all : 0, -1000, collective());
-    write_ints(other, 0, rank == 0 ? all : 0, -1000, collective());
-    write_ints(other, mine, EACH, 7, collective());
-    barrier();
+    clear_and_write_parts(d, other, ints);
     hid_t       datasets[] = {d, outside}, kinds[] = {H5T_NATIVE_INT, H5T_NATIVE_INT}, memories[] = {from, from}, files[] = {to, to};
     const void *buffers[]  = {ints, ints};
     if (rank) {
@@ -212,9 +201,7 @@ CASE(parts_with_a_dataset_of_hdf5_after_a_clear)
     OK(H5Dclose(other));
     OK(H5Dclose(d));
     OK(H5Fclose(file));
-    expect_in_file("f.h5", "d", 0, EACH, -1000);
-    expect_in_file("f.h5", "d", EACH, all - EACH, 5);
-    expect_in_file("f.h5", "other", 0, all, 7);
+    expect_parts();
 }
 
 /* HDF5 fills the chunks of a new dataset, some of which lie before what was just written and some behind it: it reads what is in

@@ -176,13 +176,18 @@ impl Session {
 
     /// Writes what the ranks declare if they can do it by the plan that is expected; whether they could. If not, nothing of what
     /// has been done counts, and a commit follows. Collective; all ranks return the same. They begin as they come, but nothing goes to
-    /// the file before all have come.
-    pub fn repeat(&mut self, declared: &Declared, memory: &Lent<'_>) -> Result<bool, Error> {
+    /// the file before all have come. A rank that is not `content` makes all of them say no.
+    pub fn repeat(&mut self, declared: &Declared, memory: &Lent<'_>, content: bool) -> Result<bool, Error> {
         if !self.is_eager() {
             return Ok(false);
         }
         let whole = memory.bytes() == declared.stream_bytes() && declared.direction() == Direction::Write;
-        let known = self.timed_planning(|session| session.compare(declared, whole));
+        let known =
+            self.timed_planning(
+                |session| {
+                    if content { session.compare(declared, whole) } else { Ok(Shift::None) }
+                },
+            );
         let verdict = self.begin_at_once(known, &mut Memory::Lent(memory), Begin::Together)?;
         self.stats.commits += u64::from(verdict.is_some());
         verdict.map_or(Ok(false), |verdict| conclude(verdict).map(|()| true))

@@ -53,7 +53,8 @@ fn check(options: &str, late: usize) {
                     "{options}: written before rank {late} came"
                 );
             }
-            let done = session.repeat(&declared(rank, size, step), &Lent::new([bytes(step).as_slice()]));
+            let done =
+                session.repeat(&declared(rank, size, step), &Lent::new([bytes(step).as_slice()]), true);
             assert!(done.unwrap(), "{options}: not repeated");
             let (mut back, at) = (vec![0; BLOCK as usize], step * size * BLOCK * BLOCKS + rank * BLOCK);
             storage.read(at, &mut back).unwrap();
@@ -84,7 +85,7 @@ fn check_changed(options: &str) {
         let mut other = Declaration::new(Direction::Write);
         other.variable(Run::strided(1 << 20, BLOCK, BLOCK + 1, BLOCKS));
         let mine = if last { other.finish() } else { declared(rank, size, 4) };
-        assert!(!session.repeat(&mine, &Lent::new([bytes.as_slice()])).unwrap(), "{options}: repeated");
+        assert!(!session.repeat(&mine, &Lent::new([bytes.as_slice()]), true).unwrap(), "{options}: repeated");
         assert_eq!(storage.counts().write_calls, before, "{options}: stored by a plan that does not hold");
         ranks.barrier().unwrap();
         session.commit(mine, &Lent::new([bytes.as_slice()])).unwrap();

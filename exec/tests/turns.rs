@@ -49,7 +49,7 @@ fn check(options: &str, at_once: bool, plans: u64) {
             for variable in 0..VARIABLES.len() {
                 let (declared, bytes) = part(ranks.rank() as u64, step, variable);
                 let lent = Lent::new([bytes.as_slice()]);
-                if !at_once || !session.repeat(&declared, &lent).unwrap() {
+                if !at_once || !session.repeat(&declared, &lent, true).unwrap() {
                     session.commit(declared, &lent).unwrap();
                 }
             }

@@ -114,6 +114,31 @@ CASE(one_rank_with_a_dataset_named_late)
     expect_in_file("f.h5", "d", EACH, all - EACH, 1);
 }
 
+/* HDF5 itself must do a rank's part of a write to a dataset that loses its space at once, and another dataset gets it. */
+CASE(part_by_hdf5_of_a_dataset_that_goes)
+{
+    enum { LONG = 256 << 10 };
+    hsize_t all = (hsize_t)LONG * (hsize_t)nranks;
+    hid_t   fapl = on_all(), space = H5Screate_simple(1, &all, NULL), dxpl = collective();
+    OK(H5Pset_all_coll_metadata_ops(fapl, true));
+    if (rank == nranks - 1)
+        OK(H5Pset_data_transform(dxpl, "x-5000"));
+    for (int round = 0; round < 3; round++) {
+        hid_t file = ID(H5Fcreate("f.h5", H5F_ACC_TRUNC, H5P_DEFAULT, fapl));
+        hid_t d    = ID(H5Dcreate_anon(file, H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT));
+        write_ints(d, (hsize_t)LONG * (hsize_t)rank, LONG, -5000, dxpl);
+        if (gentle)
+            barrier();
+        OK(H5Dclose(d));
+        OK(H5Dclose(make_ints(file, "next", all, filled_with(3))));
+        OK(H5Fclose(file));
+        expect_filled("f.h5", "next", all, 3);
+    }
+    H5Pclose(dxpl);
+    H5Sclose(space);
+    H5Pclose(fapl);
+}
+
 /* All ranks write and read chunks as they are, together. */
 CASE(chunks_directly_and_together)
 {

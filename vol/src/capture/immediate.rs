@@ -22,26 +22,30 @@ struct Shape {
     pieces: u64,
     start: u64,
     end: u64,
+    /// HDF5 must do a rank's part.
+    left: bool,
 }
 
 impl Shape {
-    fn of(runs: impl Iterator<Item = Run>) -> Self {
-        let nothing = Self { bytes: 0, pieces: 0, start: u64::MAX, end: 0 };
+    fn of(runs: impl Iterator<Item = Run>, left: bool) -> Self {
+        let nothing = Self { bytes: 0, pieces: 0, start: u64::MAX, end: 0, left };
         runs.fold(nothing, |shape, run| Self {
             bytes: shape.bytes + run.bytes(),
             pieces: shape.pieces + run.count(),
             start: shape.start.min(run.offset()),
             end: shape.end.max(run.end()),
+            left,
         })
     }
 
     /// Collective.
     fn of_all(self, ranks: &dyn Transport) -> Result<Self, sago_mpi::Error> {
-        let (mut sums, mut ends) = ([self.bytes, self.pieces], [!self.start, self.end]);
+        let mut sums = [self.bytes, self.pieces, u64::from(self.left)];
+        let mut ends = [!self.start, self.end];
         ranks.allreduce(Reduce::Sum, &mut sums)?;
         ranks.allreduce(Reduce::Max, &mut ends)?;
-        let ([bytes, pieces], [start, end]) = (sums, ends);
-        Ok(Self { bytes, pieces, start: !start, end })
+        let ([bytes, pieces, left], [start, end]) = (sums, ends);
+        Ok(Self { bytes, pieces, start: !start, end, left: left > 0 })
     }
 
     /// Mostly holes: small pieces whose neighbours are not in the same call.
@@ -91,17 +95,24 @@ impl CapturedFile {
     }
 
     /// A collective write. `None` if HDF5 should do it, because it has mostly holes; the same on all ranks. `dataset_bytes` is the
-    /// size of the datasets, which all ranks know. A rank whose part HDF5 must write itself takes part with nothing.
-    pub fn write_now(&self, writes: &mut [Write<'_>], dataset_bytes: u64) -> Result<Option<Taken>, Error> {
+    /// size of the datasets, which all ranks know. A rank whose part HDF5 must write itself, which is `left`, takes part with
+    /// nothing. Also whether there is such a rank: the others wait for it, so that all of the call is in the file when it returns.
+    pub fn write_now(
+        &self,
+        writes: &mut [Write<'_>],
+        left: bool,
+        dataset_bytes: u64,
+    ) -> Result<Option<(Taken, bool)>, Error> {
         if dataset_bytes > self.window_bytes() {
             // It may take several rounds.
-            let sparse = self.is_sparse(&mut *self.work()?, writes, dataset_bytes)?;
-            return if sparse { Ok(None) } else { self.write_together(writes, 0, dataset_bytes).map(Some) };
+            let all = self.shape_of_all(&mut *self.work()?, writes, left, dataset_bytes)?;
+            let mut write = || self.write_together(writes, 0, dataset_bytes).map(|taken| (taken, all.left));
+            return if all.is_sparse() { Ok(None) } else { write().map(Some) };
         }
         let work = &mut *self.work()?;
         work.enter();
         self.clear(work)?;
-        let written = self.write_at_once(work, writes, dataset_bytes);
+        let written = self.write_at_once(work, writes, left, dataset_bytes);
         // It is written, or the program hears that it is not, or HDF5 writes it.
         work.crew.window.clear();
         written
@@ -111,11 +122,16 @@ impl CapturedFile {
         &self,
         work: &mut Work,
         writes: &mut [Write<'_>],
+        left: bool,
         dataset_bytes: u64,
-    ) -> Result<Option<Taken>, Error> {
+    ) -> Result<Option<(Taken, bool)>, Error> {
         // The same on all ranks.
         let again = work.is_eager();
-        if !again && self.is_sparse(work, writes, dataset_bytes)? {
+        let mut all = None;
+        if !again {
+            all = Some(self.shape_of_all(work, writes, left, dataset_bytes)?);
+        }
+        if all.is_some_and(Shape::is_sparse) {
             return Ok(None);
         }
         let (mut lent, mut taken) = (Vec::new(), Taken::All);
@@ -139,25 +155,32 @@ impl CapturedFile {
         let ready = work.ready(&lent);
         if again {
             self.watch(Watched::begin);
-            let repeated = self.checked(work, EVERYBODY, |work| work.repeat(&ready, &lent));
+            let repeated = self.checked(work, EVERYBODY, |work| work.repeat(&ready, &lent, !left));
             self.watch(Watched::end);
             if repeated? {
-                return Ok(Some(taken));
+                return Ok(Some((taken, false)));
             }
-            if self.is_sparse(work, writes, dataset_bytes)? {
+            all = Some(self.shape_of_all(work, writes, left, dataset_bytes)?);
+            if all.is_some_and(Shape::is_sparse) {
                 return Ok(None);
             }
         }
         self.commit(work, EVERYBODY, |work| work.commit_together(ready, Ballot::NONE, &lent))?;
-        Ok(Some(taken))
+        Ok(Some((taken, all.is_some_and(|all| all.left))))
     }
 
     /// Collective; the same answer on all ranks.
-    fn is_sparse(&self, work: &mut Work, writes: &[Write<'_>], dataset_bytes: u64) -> Result<bool, Error> {
-        let mine = Shape::of(writes.iter().flat_map(|write| write.runs).copied());
+    fn shape_of_all(
+        &self,
+        work: &mut Work,
+        writes: &[Write<'_>],
+        left: bool,
+        dataset_bytes: u64,
+    ) -> Result<Shape, Error> {
+        let mine = Shape::of(writes.iter().flat_map(|write| write.runs).copied(), left);
         let all = self.checked(work, EVERYBODY, |work| mine.of_all(&work.crew.ranks))?;
         work.habit.learn(dataset_bytes, all.is_sparse());
-        Ok(all.is_sparse())
+        Ok(all)
     }
 }
 

@@ -47,10 +47,10 @@ pub enum Route {
 /// What follows a call of the connector below.
 pub enum Afterwards {
     Nothing,
-    /// All ranks of the file meet.
-    Meet(Arc<CapturedFile>),
     /// Other ranks may put bytes into the file by themselves again.
     LetGo(Option<Alone>),
+    /// The same; then all ranks of the file meet.
+    Meet(Arc<CapturedFile>, Option<Alone>),
     /// The file takes what was written back into the window; then the same.
     TakeBack {
         file: Arc<CapturedFile>,
@@ -82,7 +82,10 @@ impl Afterwards {
                 drop(alone);
                 Ok(())
             }
-            Self::Meet(file) => file.meet(),
+            Self::Meet(file, alone) => {
+                drop(alone);
+                file.meet()
+            }
             Self::TakeBack { file, runs, collective, alone } => {
                 // What HDF5 has refused to write is as it was, and must not count as written now.
                 if done {
@@ -148,14 +151,16 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     // SAFETY: the caller's promise.
     let runs = || contained(|| unsafe { call.file_runs(numbered()) }).ok();
     let mut left = if prepared.is_err() { runs() } else { None };
+    let mut some_left = false;
     let taken = if file.mode() == Mode::Immediate {
-        let Some(taken) = file.write_now(&mut writes, total)? else {
+        let Some((taken, left)) = file.write_now(&mut writes, prepared.is_err(), total)? else {
             file.leave_to_hdf5();
             State::of(call.library).passed(Reason::Sparse);
             // SAFETY: the caller's promise.
             unsafe { targets.note(call, Direction::Write, collective, Err(Reason::Sparse)) };
             return Ok(Route::Native(Afterwards::Nothing));
         };
+        some_left = left;
         taken
     } else if collective {
         let left_bytes = match (&prepared, &left) {
@@ -176,6 +181,9 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
             State::of(call.library).captured(call.wrappers.len(), bytes);
             // SAFETY: the caller's promise.
             unsafe { targets.note(call, Direction::Write, collective, Ok(prepared)) };
+            if some_left {
+                file.meet()?;
+            }
             call.note_mode(collective, facts.iter().any(|facts| facts.is_chunked()))?;
             return Ok(Route::Done);
         }
@@ -186,7 +194,11 @@ pub unsafe fn write(call: &Call<'_>) -> Result<Route, Error> {
     State::of(call.library).passed(reason);
     // SAFETY: the caller's promise.
     unsafe { targets.note(call, Direction::Write, collective, Err(reason)) };
-    let afterwards = Afterwards::of_left(file, left.filter(|_| fits), collective, alone);
+    let afterwards = if some_left {
+        Afterwards::Meet(Arc::clone(file), alone)
+    } else {
+        Afterwards::of_left(file, left.filter(|_| fits), collective, alone)
+    };
     Ok(if collective { Route::Alone(afterwards) } else { Route::Native(afterwards) })
 }
 
@@ -261,7 +273,7 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
         let alone = if concerned { file.show_while_read()? } else { None };
         return Ok(Route::Native(Afterwards::LetGo(alone)));
     }
-    Ok(Route::Alone(if some_left { Afterwards::Meet(Arc::clone(file)) } else { Afterwards::Nothing }))
+    Ok(Route::Alone(if some_left { Afterwards::Meet(Arc::clone(file), None) } else { Afterwards::Nothing }))
 }
 
 /// Whether a transfer list says that all ranks make the call.

@@ -335,15 +335,20 @@ impl Work {
     }
 
     /// Carries out the window and what is lent with all ranks if they can do so by the plan of the commit before, and all of it is
-    /// of one epoch; whether they could.
-    pub fn repeat(&mut self, ready: &Ready, lent: &[(&[Run], &[u8])]) -> Result<bool, sago_exec::Error> {
+    /// of one epoch; whether they could. Not if there is a rank that is not `content`.
+    pub fn repeat(
+        &mut self,
+        ready: &Ready,
+        lent: &[(&[Run], &[u8])],
+        content: bool,
+    ) -> Result<bool, sago_exec::Error> {
         let Self { crew: Crew { together, window, .. }, epoch, committed, .. } = self;
         let Some(session) = together.as_mut().filter(|session| session.is_eager()) else { return Ok(false) };
         session.set_independent(false);
         let done = match &ready.declared {
             Ok(declared) => {
                 let writes = waiting(window, lent, *epoch);
-                session.repeat(declared, &Lent::new(writes.iter().map(|write| write.bytes)))?
+                session.repeat(declared, &Lent::new(writes.iter().map(|write| write.bytes)), content)?
             }
             Err(error) => return Err(session.decline(&error.to_string())),
         };

@@ -115,6 +115,12 @@ impl<'a> Trial<'a> {
                     for seed in batch.clone().filter(|&seed| native.well(seed).is_ok()) {
                         match native.compare(through, seed) {
                             Ok(()) => equal[m] += 1,
+                            Err(_)
+                                if through.has_crashed_at(seed)
+                                    && self.crashes_natively(ranks, &batch, seed) =>
+                            {
+                                bad_natively.push(format!("{seed} on {ranks}"));
+                            }
                             Err(_) if self.is_unsteady(ranks, seed) => {
                                 bad_natively.push(format!("{seed} on {ranks}"));
                             }
@@ -148,6 +154,14 @@ impl<'a> Trial<'a> {
         let all: u64 = programs.iter().sum();
         ensure!(bad_natively.len() as u64 <= 1 + all / 20, "too many programs go wrong natively");
         Ok(())
+    }
+
+    /// Whether the programs up to one that crashed also crash now and then without the connector: memory that one of them has damaged
+    /// may show in a later one.
+    fn crashes_natively(&self, ranks: usize, batch: &Range<u64>, seed: u64) -> bool {
+        let seeds = batch.start..batch.end.min(seed + 2);
+        let crashes = |_| self.launch(ranks, &seeds, Way::Careless).is_ok_and(|run| run.has_crashed());
+        (0..ATTEMPTS).any(crashes)
     }
 
     /// Whether a program also goes wrong now and then when the connector captures nothing, or without it.

@@ -177,6 +177,14 @@ impl Results {
         lines.take(LINES_MAX).collect::<Vec<_>>().join("\n")
     }
 
+    pub fn has_crashed_at(&self, seed: u64) -> bool {
+        self.crashed.contains_key(&seed)
+    }
+
+    pub fn has_crashed(&self) -> bool {
+        !self.crashed.is_empty()
+    }
+
     /// Every process of every launch went through the connector; those of a launch that crashed could not say so.
     pub fn assert_active(&self) -> Result<()> {
         let Some(connector) = &self.connector else { return Ok(()) };

@@ -119,7 +119,7 @@ CASE(part_by_hdf5_of_a_dataset_that_goes)
 {
     enum { LONG = 256 << 10 };
     hsize_t all = (hsize_t)LONG * (hsize_t)nranks;
-    hid_t   fapl = on_all(), space = H5Screate_simple(1, &all, NULL), dxpl = collective();
+    hid_t   fapl = on_all(), space = H5Screate_simple(1, &all, NULL), dxpl = ID(H5Pcopy(collective()));
     OK(H5Pset_all_coll_metadata_ops(fapl, true));
     if (rank == nranks - 1)
         OK(H5Pset_data_transform(dxpl, "x-5000"));

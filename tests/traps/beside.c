@@ -254,7 +254,7 @@ CASE(chunks_filled_around_what_was_written)
 /* The same where all ranks write metadata together, among small datasets. */
 CASE(metadata_written_around_what_was_written)
 {
-    enum { SMALL = 16 << 10, MANY = 80, NOTES = 12 }; /* ints, datasets, attributes of each */
+    enum { SMALL = 16 << 10, MANY = 20, NOTES = 12 }; /* ints, datasets, attributes of each */
     hid_t fapl = on_all(), note = H5Screate_simple(1, &(hsize_t){1000}, NULL);
     int   text[1000] = {0};
     OK(H5Pset_coll_metadata_write(fapl, true));

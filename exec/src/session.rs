@@ -182,12 +182,11 @@ impl Session {
             return Ok(false);
         }
         let whole = memory.bytes() == declared.stream_bytes() && declared.direction() == Direction::Write;
-        let known =
-            self.timed_planning(
-                |session| {
-                    if content { session.compare(declared, whole) } else { Ok(Shift::None) }
-                },
-            );
+        let known = if content {
+            self.timed_planning(|session| session.compare(declared, whole))
+        } else {
+            Ok(Shift::None)
+        };
         let verdict = self.begin_at_once(known, &mut Memory::Lent(memory), Begin::Together)?;
         self.stats.commits += u64::from(verdict.is_some());
         verdict.map_or(Ok(false), |verdict| conclude(verdict).map(|()| true))

@@ -35,7 +35,7 @@ impl Held {
 
     /// Around a call in which HDF5 may write metadata, of files where it does so by all ranks together.
     pub fn for_metadata(library: &'static Library, op: Op) -> Option<Self> {
-        let some = changes_metadata(op) && State::of(library).writes_metadata_together();
+        let some = State::of(library).writes_metadata_together() && changes_metadata(op);
         some.then(|| Self::of(files(library).filter(|file| file.metadata_together)))
     }
 

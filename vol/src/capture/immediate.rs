@@ -89,8 +89,8 @@ impl Habit {
 impl CapturedFile {
     /// Whether a collective write to datasets of this size is left to HDF5 because those before it were. Each such write asks, once.
     pub fn steps_aside(&self, dataset_bytes: u64) -> bool {
-        let aside =
-            |mut work: RefMut<'_, Work>| work.broken.is_none() && work.habit.steps_aside(dataset_bytes);
+        // Also if this rank has lost the others: they go to HDF5, and would wait for it there.
+        let aside = |mut work: RefMut<'_, Work>| work.habit.steps_aside(dataset_bytes);
         self.mode() == Mode::Immediate && self.work().is_ok_and(aside)
     }
 

@@ -13,6 +13,7 @@ use crate::state::State;
 use sago_core::config::{Config, Layers, Mode};
 use sago_core::plan::{Medium, StorageFacts};
 use sago_hdf5::handle::PropertyList;
+use sago_hdf5::library::ParallelFunctions;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, Library, error};
 use sago_mpi::{Mpi, Newcomers, Options, RawComm, RawInfo, Reduce, Transport};
@@ -230,20 +231,22 @@ fn communicator(library: &'static Library, fapl: hid_t) -> Option<(RawComm, RawI
 
 /// Whether an access list asks for metadata to be read by all ranks together.
 pub fn collective_metadata(library: &'static Library, list: hid_t) -> bool {
-    let mut together = false;
-    let Some(parallel) = library.parallel.as_ref() else { return false };
-    // SAFETY: HDF5 checks the identifier; a place to write to.
-    error::quietly(library, || unsafe { (parallel.H5Pget_all_coll_metadata_ops)(list, &mut together) });
-    together
+    asks(library, list, |parallel| parallel.H5Pget_all_coll_metadata_ops)
 }
 
 /// Whether one asks for metadata to be written by all ranks together.
 fn metadata_together(library: &'static Library, list: hid_t) -> bool {
-    let mut together = false;
+    asks(library, list, |parallel| parallel.H5Pget_coll_metadata_write)
+}
+
+type Getter = unsafe extern "C" fn(hid_t, *mut bool) -> herr_t;
+
+fn asks(library: &'static Library, list: hid_t, getter: fn(&ParallelFunctions) -> Getter) -> bool {
+    let mut asked = false;
     let Some(parallel) = library.parallel.as_ref() else { return false };
     // SAFETY: HDF5 checks the identifier; a place to write to.
-    error::quietly(library, || unsafe { (parallel.H5Pget_coll_metadata_write)(list, &mut together) });
-    together
+    error::quietly(library, || unsafe { getter(parallel)(list, &mut asked) });
+    asked
 }
 
 /// By which HDF5 knows the file in this process.

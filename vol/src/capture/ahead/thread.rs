@@ -79,11 +79,10 @@ impl Thread {
     pub fn pause(&self) {
         let mut desk = self.shared.lock();
         desk.paused = true;
-        desk.todo.retain(|piece| !piece.has_claim());
         while desk.busy {
             desk = self.shared.changed.wait(desk).unwrap_or_else(PoisonError::into_inner);
-            desk.todo.retain(|piece| !piece.has_claim());
         }
+        desk.todo.retain(|piece| !piece.has_claim());
     }
 
     pub fn resume(&self) {

@@ -15,8 +15,10 @@ mod file;
 mod gather;
 mod held;
 mod hints;
+mod identity;
 mod immediate;
 mod index;
+mod links;
 mod open;
 mod order;
 mod overlap;
@@ -33,20 +35,21 @@ pub use crew::Crew;
 pub use dataset::Dataset;
 pub use file::{CapturedFile, Handle};
 pub use held::Held;
+pub use links::{group_without_name, remove_links};
 pub use open::{Gathered, Request, gather};
 pub use reason::Reason;
 pub use transfer::{Afterwards, Call, read, write};
 
 use crate::below::{Below, Role, Wrapper};
 use crate::state::State;
-use dataset::Links;
 use facts::Facts;
+use identity::{Identity, name_of};
+use links::unlinked;
 use sago_exec::contain;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, error};
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
 use std::sync::Arc;
 
 /// What a file's wrapper is to know, after the connector below has opened it. Collective over those who open it.
@@ -305,125 +308,6 @@ pub unsafe fn extent_changed(
     dataset.file.meet()
 }
 
-/// An operation that may remove the last link to an object: before it, what waits is carried out; after it, datasets
-/// that have lost theirs are known. A group that is open takes its datasets with it when it is closed, which ranks do by themselves:
-/// so if a rank has one open, no write waits any more. (Whether the link is one to a group cannot be asked: that would run
-/// callbacks of user-defined links.) Collective.
-///
-/// # Safety
-/// `wrapper` is a live wrapper of an object of this type.
-pub unsafe fn remove_links(
-    wrapper: *const c_void,
-    kind: H5I_type_t,
-    remove: impl FnOnce() -> herr_t,
-) -> Result<herr_t, Error> {
-    // SAFETY: the caller's promise.
-    let Some(file) = (unsafe { file_of(wrapper, kind) }) else { return Ok(remove()) };
-    // SAFETY: the caller's promise.
-    let groups =
-        unsafe { has_groups(wrapper, kind) } || companions(&file).iter().any(|file| file.is_mounted());
-    let groups = file.settle_and_tell(groups)?;
-    settle_all(&file)?;
-    let code = remove();
-    links_removed(&file);
-    if groups && code >= 0 {
-        companions(&file)
-            .iter()
-            .filter(|other| reaches(&file, other))
-            .for_each(|other| other.set_immediate());
-    }
-    Ok(code)
-}
-
-/// Whether this rank has groups open in the file that an object lies in, as far as can be told.
-///
-/// # Safety
-/// As for [`remove_links`].
-unsafe fn has_groups(wrapper: *const c_void, kind: H5I_type_t) -> bool {
-    if kind != H5I_type_t_H5I_FILE {
-        return true;
-    }
-    // SAFETY: the caller's promise.
-    let (object, below) = unsafe { Wrapper::parts(wrapper) };
-    let mut count = 0;
-    let mut args = H5VL_file_get_args_t {
-        op_type: H5VL_file_get_t_H5VL_FILE_GET_OBJ_COUNT,
-        // SAFETY: plain numbers and pointers, for which zero is a value; those that are used are set below.
-        args: unsafe { std::mem::zeroed() },
-    };
-    args.args.get_obj_count.types = H5F_OBJ_GROUP;
-    args.args.get_obj_count.count = &mut count;
-    let Some(get) = below.class().file_cls.get else { return true };
-    let ask = || {
-        // SAFETY: the caller's promise, and arguments as the operation wants them.
-        let code = unsafe { get(object, &mut args, H5P_DEFAULT, ptr::null_mut()) };
-        Ok(code < 0)
-    };
-    error::quietly(below.library, || contain(ask)).unwrap_or(true) || count > 0
-}
-
-/// After links or references have gone: datasets that are open but have none left lose their storage when they are
-/// closed, so their writes must not wait. Which they are is asked when they are next used: while HDF5 removes a link it
-/// reads metadata by all ranks together, and not all need have the same datasets open.
-fn links_removed(file: &CapturedFile) {
-    for file in companions(file) {
-        if file.collective_metadata {
-            // It could never be asked.
-            file.set_immediate();
-        } else {
-            file.open_datasets().iter().for_each(|dataset| dataset.set_links(Links::Perhaps));
-        }
-    }
-}
-
-/// A dataset has been created, or found, that has no link: as after its last one has been removed. Where that cannot be asked later,
-/// nothing of the file waits any more. Collective there.
-fn unlinked(file: &CapturedFile, dataset: &Dataset) {
-    if file.collective_metadata {
-        nothing_waits(file);
-    } else {
-        dataset.set_links(Links::Perhaps);
-    }
-}
-
-/// A group has been created that has no name: unless it gets one, it takes its datasets along when it is closed, which ranks do by
-/// themselves. So nothing of its file waits any more. Collective.
-///
-/// # Safety
-/// `wrapper` is a live wrapper of a group.
-pub unsafe fn group_without_name(wrapper: *const c_void) {
-    let settle = AssertUnwindSafe(|| {
-        // SAFETY: the caller's promise.
-        let file = unsafe { file_of(wrapper, H5I_type_t_H5I_GROUP) };
-        file.iter().for_each(|file| nothing_waits(file));
-    });
-    // A rank that fails here is told so by the calls that follow.
-    let _ = catch_unwind(settle);
-}
-
-/// From now on nothing of a file waits. Collective.
-fn nothing_waits(file: &CapturedFile) {
-    // What cannot be carried out now waits on, and is told by the calls that follow.
-    if file.settle().is_ok() {
-        file.set_immediate();
-    }
-}
-
-/// Before a dataset is written or read: whether it has lost its last link.
-///
-/// # Safety
-/// `object` is an open dataset of the native connector `below`, the one that `dataset` stands for.
-unsafe fn find_links(dataset: &Dataset, below: &Below, object: *mut c_void) {
-    if dataset.links() == Links::Some || dataset.file.collective_metadata {
-        return;
-    }
-    // SAFETY: the caller's promise.
-    let ask = || unsafe { Identity::of(below, object, H5I_type_t_H5I_DATASET) }.ok_or(Reason::Unknown);
-    let found = error::quietly(below.library, || look(ask));
-    let none = !matches!(found, Ok(Ok(identity)) if identity.links > 0);
-    dataset.set_links(if none { Links::None } else { Links::Some });
-}
-
 /// The captured file that an object lies in.
 ///
 /// # Safety
@@ -474,68 +358,6 @@ fn settle_each(file: &CapturedFile, count: impl Fn(&CapturedFile) -> bool) -> Re
 /// The files that are open and that the same ranks have opened.
 fn companions(file: &CapturedFile) -> Vec<Arc<CapturedFile>> {
     State::of(file.library).files().into_iter().filter(|other| other.group == file.group).collect()
-}
-
-/// Which object of which file.
-struct Identity {
-    file: u64,
-    token: [u8; 16],
-    links: u32,
-}
-
-impl Identity {
-    /// # Safety
-    /// `object` is an open object of the native connector `below`, of this type.
-    unsafe fn of(below: &Below, object: *mut c_void, kind: H5I_type_t) -> Option<Self> {
-        // SAFETY: plain numbers and pointers, for which zero is a value.
-        let (mut location, mut info): (H5VL_loc_params_t, H5O_info2_t) = unsafe { std::mem::zeroed() };
-        (location.obj_type, location.type_) = (kind, H5VL_loc_type_t_H5VL_OBJECT_BY_SELF);
-        let mut args = H5VL_object_get_args_t {
-            op_type: H5VL_object_get_t_H5VL_OBJECT_GET_INFO,
-            args: H5VL_object_get_args_t__bindgen_ty_1 {
-                get_info: H5VL_object_get_args_t__bindgen_ty_1__bindgen_ty_4 {
-                    oinfo: &mut info,
-                    fields: H5O_INFO_BASIC,
-                },
-            },
-        };
-        // SAFETY: the caller's promise, and arguments as the operation wants them.
-        let code = unsafe {
-            below.class().object_cls.get?(object, &location, &mut args, H5P_DEFAULT, ptr::null_mut())
-        };
-        let (file, token, links) = (info.fileno, info.token.__data, info.rc);
-        (code >= 0).then_some(Self { file, token, links })
-    }
-}
-
-/// The path of a dataset that was opened by a name, for reports: HDF5 has it at hand, unless it opened what the path starts
-/// from in another way. Then it may have to search, which needs all ranks where metadata are read collectively.
-///
-/// # Safety
-/// `object` is an open dataset of the connector below.
-unsafe fn name_of(below: &Below, object: *mut c_void, origin: Origin, together: bool) -> Option<String> {
-    if origin == Origin::Found || together || origin.collective_metadata(below.library) {
-        return None;
-    }
-    let (mut buffer, mut len) = (vec![0_u8; 1024], 0_usize);
-    // SAFETY: plain numbers and pointers, for which zero is a value.
-    let mut location: H5VL_loc_params_t = unsafe { std::mem::zeroed() };
-    (location.obj_type, location.type_) = (H5I_type_t_H5I_DATASET, H5VL_loc_type_t_H5VL_OBJECT_BY_SELF);
-    let mut args = H5VL_object_get_args_t {
-        op_type: H5VL_object_get_t_H5VL_OBJECT_GET_NAME,
-        args: H5VL_object_get_args_t__bindgen_ty_1 {
-            get_name: H5VL_object_get_args_t__bindgen_ty_1__bindgen_ty_2 {
-                buf_size: buffer.len(),
-                buf: buffer.as_mut_ptr().cast(),
-                name_len: &mut len,
-            },
-        },
-    };
-    // SAFETY: the caller's promise, and arguments as the operation wants them.
-    let code =
-        unsafe { below.class().object_cls.get?(object, &location, &mut args, H5P_DEFAULT, ptr::null_mut()) };
-    let name = CStr::from_bytes_until_nul(&buffer).ok()?.to_string_lossy().into_owned();
-    (code >= 0 && !name.is_empty()).then_some(name)
 }
 
 /// Before an optional operation on a dataset, if it moves raw data past us: by this rank alone, or by all. What follows it.

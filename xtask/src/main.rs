@@ -31,8 +31,8 @@ cargo xtask COMMAND
         build the plugin into DIR/lib, with DIR/env.sh beside it (DIR is plugins unless given)
   bindings [--to FILE]
         make hdf5/src/sys/bindings.rs from the headers of HDF5 2.x
-  test [--only SUITE]... [--full] [--list]
-        run all tests, or the suites named; --full with every combination
+  test [--only SUITE]... [--full] [--seed N] [--list]
+        run all tests, or the suites named; --full with every combination; random programs from seed N on (1)
   demo
         one MPI program, natively and through the connector: equal files
   bench [CASE]... [--quick] [--help]
@@ -111,11 +111,12 @@ fn bindings(args: &mut lexopt::Parser) -> Result<()> {
 }
 
 fn test(args: &mut lexopt::Parser) -> Result<ExitCode> {
-    let (mut only, mut full) = (Vec::new(), false);
+    let (mut only, mut full, mut seed) = (Vec::new(), false, 1);
     while let Some(arg) = args.next()? {
         match arg {
             Long("only") => only.push(args.value()?.string()?),
             Long("full") => full = true,
+            Long("seed") => seed = args.value()?.parse()?,
             Long("list") => {
                 suites::list();
                 return Ok(ExitCode::SUCCESS);
@@ -123,7 +124,7 @@ fn test(args: &mut lexopt::Parser) -> Result<ExitCode> {
             other => return Err(other.unexpected().into()),
         }
     }
-    suites::test(&only, full)
+    suites::test(&only, full, seed)
 }
 
 fn setup(args: &mut lexopt::Parser) -> Result<()> {

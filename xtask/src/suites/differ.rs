@@ -62,13 +62,13 @@ impl Suite for Differ {
     fn run(&self, context: &Context, log: &mut Log) -> Result<()> {
         if context.brief {
             let hdf5 = context.world.newest(Mpi::Mpich)?;
-            return Trial::new(context, hdf5)?.run(log, 1, PROGRAMS_BRIEF, &["mode=window"]);
+            return Trial::new(context, hdf5)?.run(log, context.seed, PROGRAMS_BRIEF, &["mode=window"]);
         }
         let programs = if context.full { PROGRAMS_FULL } else { PROGRAMS };
         // With Open MPI native HDF5 itself leaves other values in some of these programs now and then.
         let steady = |hdf5: &&Hdf5| context.full || hdf5.mpi == Mpi::Mpich;
         for (i, hdf5) in (0..).zip(context.world.hdf5.iter().filter(steady)) {
-            let first = 1 + i * programs.iter().sum::<u64>();
+            let first = context.seed + i * programs.iter().sum::<u64>();
             Trial::new(context, hdf5)?.run(log, first, programs, &MODES)?;
         }
         Ok(())

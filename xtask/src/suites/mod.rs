@@ -94,6 +94,8 @@ pub struct Context {
     pub brief: bool,
     /// All combinations, however long they take.
     pub full: bool,
+    /// Where drawn programs begin.
+    pub seed: u64,
 }
 
 impl Context {
@@ -106,7 +108,7 @@ impl Context {
     fn nested(&self, name: &str, plugins: &Path) -> Result<Self> {
         let scratch = empty(self.scratch.join(name))?;
         let plugins = plugins.to_owned();
-        Ok(Self { world: self.world.clone(), plugins, scratch, brief: true, full: false })
+        Ok(Self { world: self.world.clone(), plugins, scratch, brief: true, full: false, seed: self.seed })
     }
 }
 
@@ -207,7 +209,7 @@ pub fn list() {
 }
 
 /// Sets up, stages, and runs the suites (all, or those named).
-pub fn test(only: &[String], full: bool) -> Result<ExitCode> {
+pub fn test(only: &[String], full: bool, seed: u64) -> Result<ExitCode> {
     let all = suites();
     if let Some(unknown) = only.iter().find(|o| !all.iter().any(|s| s.name() == o.as_str())) {
         bail!("no suite `{unknown}`; `cargo xtask test --list` names them");
@@ -222,7 +224,8 @@ pub fn test(only: &[String], full: bool) -> Result<ExitCode> {
     };
     for suite in all.iter().filter(|s| wanted(s.as_ref())) {
         let scratch = scratch(suite.name())?;
-        let context = Context { world: world.clone(), plugins: plugin_dir(), scratch, brief: false, full };
+        let (world, plugins) = (world.clone(), plugin_dir());
+        let context = Context { world, plugins, scratch, brief: false, full, seed };
         println!("test: {}: {}", suite.name(), suite.about());
         let mut log = Log::new(suite.name());
         if let Err(e) = suite.run(&context, &mut log) {

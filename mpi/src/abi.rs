@@ -83,6 +83,7 @@ impl Abi {
 #[derive(Clone, Debug)]
 pub struct Constants {
     pub comm_null: Handle,
+    pub comm_world: Handle,
     pub comm_self: Handle,
     pub byte: Handle,
     pub int64: Handle,
@@ -104,6 +105,7 @@ pub struct Constants {
 
 const MPICH: Constants = Constants {
     comm_null: 0x0400_0000,
+    comm_world: 0x4400_0000,
     comm_self: 0x4400_0001,
     byte: 0x4c00_010d,
     int64: 0x4c00_083a,
@@ -124,6 +126,7 @@ const MPICH: Constants = Constants {
 
 const STANDARD: Constants = Constants {
     comm_null: 0x100,
+    comm_world: 0x101,
     comm_self: 0x102,
     byte: 0x247,
     int64: 0x258,
@@ -162,6 +165,8 @@ fn open_mpi(functions: &Functions) -> Option<Constants> {
     Some(Constants {
         // SAFETY: as above.
         comm_null: unsafe { comm(2) },
+        // SAFETY: as above.
+        comm_world: unsafe { comm(0) },
         // SAFETY: as above.
         comm_self: unsafe { comm(1) },
         // SAFETY: as above.

@@ -71,6 +71,21 @@ impl Comm {
         self.size
     }
 
+    /// Whether it has as many members as the program has processes, as far as that can be told.
+    pub fn is_world(&self) -> bool {
+        let (mut world, mut parent) = (0, 0);
+        let Constants { comm_world, comm_null, .. } = *self.constants;
+        // SAFETY: a handle that there always is, and places to write to.
+        let codes = unsafe {
+            let fns = &self.mpi.fns;
+            [(fns.MPI_Comm_size)(comm_world, &mut world), (fns.MPI_Comm_get_parent)(&mut parent)]
+        };
+        // Processes that others have started may share files with them.
+        codes == [0, 0]
+            && self.mpi.abi().clean(parent) == comm_null
+            && usize::try_from(world) == Ok(self.size)
+    }
+
     pub fn mpi(&self) -> &'static Mpi {
         self.mpi
     }

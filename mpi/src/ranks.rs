@@ -122,6 +122,11 @@ impl MpiRanks {
         RawComm(self.comm.handle())
     }
 
+    /// Whether these are all processes of the program.
+    pub fn is_world(&self) -> bool {
+        self.comm.is_world()
+    }
+
     /// This rank cannot go on with the others: who waits for it, now or later, gets an error. Whether they will hear of it,
     /// which they do only where they have memory in common.
     pub fn abandon(&self) -> bool {

@@ -7,7 +7,7 @@
 //! Invariant: a wrapper is made for each object that the connector below returns, and freed when that object is
 //! closed, or unwrapped by HDF5.
 
-use crate::capture::{Dataset, Handle, Reason};
+use crate::capture::{Dataset, Handle, Inode, Reason};
 use sago_core::config::{Config, UnderVol};
 use sago_hdf5::handle::{Connector, ConnectorInfo, PropertyList};
 use sago_hdf5::sys::{H5VL_VERSION, H5VL_class_t, hid_t};
@@ -107,8 +107,8 @@ pub enum Role {
     None,
     File(Arc<Handle>),
     Dataset(Arc<Dataset>),
-    /// Left to HDF5.
-    Passed(Reason),
+    /// Left to HDF5. If its file is not captured, which one that is.
+    Passed(Reason, Option<Inode>),
 }
 
 impl Wrapper {

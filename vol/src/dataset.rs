@@ -81,6 +81,7 @@ unsafe extern "C" fn read(
             let native =
                 || read(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request);
             let call = call(count, wrappers, [memory_types, memory_spaces, file_spaces], buffers, dxpl);
+            let _others = capture::make_way(&call, false)?;
             call.follow(capture::read(&call)?, native)
         })
     }
@@ -107,6 +108,7 @@ unsafe extern "C" fn write(
                 || write(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request);
             let call =
                 call(count, wrappers, [memory_types, memory_spaces, file_spaces], buffers.cast(), dxpl);
+            capture::make_way(&call, true)?;
             call.follow(capture::write(&call)?, native)
         })
     }

@@ -256,7 +256,12 @@ unsafe fn open_by_fapl(
     counted(library, op, || {
         // Ranks that copy the access list meet over its communicator: first they must know that all will.
         let options = Info::layers(library, fapl);
-        let gathered = error::preserve(library, || capture::gather(library, fapl, options.as_ref().ok()));
+        // SAFETY: the caller's promise.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+        let writable = flags & H5F_ACC_RDWR != 0;
+        let about = (&*name, writable);
+        let gathered =
+            error::preserve(library, || capture::gather(library, about, fapl, options.as_ref().ok()));
         let options = options?;
         let gathered = gathered?;
         // SAFETY: the caller's promise.
@@ -268,9 +273,6 @@ unsafe fn open_by_fapl(
                 return failed.map(|(wrapper, _)| wrapper);
             }
         };
-        // SAFETY: the caller's promise.
-        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
-        let writable = flags & H5F_ACC_RDWR != 0;
         let request = capture::Request { below: &below, name: &name, writable, fapl };
         // SAFETY: a live wrapper, just made.
         unsafe { capture::file_opened(wrapper, &request, gathered) };

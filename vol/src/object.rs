@@ -52,7 +52,7 @@ unsafe extern "C" fn copy(
     unsafe {
         forward(Op::ObjectCopy, source, request, |class, object| {
             let copy = class.object_cls.copy.ok_or(Error::NoMethod)?;
-            settle_copy(source, source_location, target, target_location)?;
+            let _alone = capture::before_copy(target, (*target_location).obj_type)?;
             let target = Wrapper::object_of(target, class)?;
             Ok(copy(
                 object,
@@ -67,30 +67,6 @@ unsafe extern "C" fn copy(
                 request,
             ))
         })
-    }
-}
-
-/// Copying reads the source and needs space in the target. It is called by the ranks that have opened the target.
-///
-/// # Safety
-/// Two live wrappers, and locations that start at them.
-unsafe fn settle_copy(
-    source: *mut c_void,
-    source_location: *const H5VL_loc_params_t,
-    target: *mut c_void,
-    target_location: *const H5VL_loc_params_t,
-) -> Result<(), Error> {
-    // SAFETY: the caller's promise.
-    let (from, to) = unsafe {
-        let from = capture::file_of(source, (*source_location).obj_type);
-        (from, capture::file_of(target, (*target_location).obj_type))
-    };
-    if let Some(to) = &to {
-        capture::settle_all(to)?;
-    }
-    match from {
-        Some(from) if to.is_none_or(|to| to.group != from.group) => from.show(),
-        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Datasets without links lose their storage when they are closed: what is written to them must not wait.
 
-use super::{companions, file_of, look, reaches, settle_all};
+use super::{companions, file_of, look, mounted_beside, reaches, settle_all};
 use crate::below::{Below, Wrapper};
 use crate::capture::dataset::{Dataset, Links};
 use crate::capture::file::CapturedFile;
@@ -12,6 +12,7 @@ use sago_hdf5::{Error, error};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::sync::Arc;
 
 /// An operation that may remove the last link to an object: before it, what waits is carried out; after it, datasets
 /// that have lost theirs are known. A group that is open takes its datasets with it when it is closed, which ranks do by themselves:
@@ -30,10 +31,14 @@ pub unsafe fn remove_links(
     // SAFETY: the caller's promise.
     let groups =
         unsafe { has_groups(wrapper, kind) } || companions(&file).iter().any(|file| file.is_mounted());
+    // Before the ranks meet: then what waits there is in the file before any of them removes anything.
+    let beside = mounted_beside(&file);
+    beside.iter().try_for_each(|other| other.settle_alone())?;
     let groups = file.settle_and_tell(groups)?;
     settle_all(&file)?;
     let code = remove();
-    links_removed(&file);
+    links_removed(companions(&file));
+    links_removed(beside.into_iter().filter(|other| !other.collective_metadata));
     if groups && code >= 0 {
         companions(&file)
             .iter()
@@ -73,8 +78,8 @@ unsafe fn has_groups(wrapper: *const c_void, kind: H5I_type_t) -> bool {
 /// After links or references have gone: datasets that are open but have none left lose their storage when they are
 /// closed, so their writes must not wait. Which they are is asked when they are next used: while HDF5 removes a link it
 /// reads metadata by all ranks together, and not all need have the same datasets open.
-fn links_removed(file: &CapturedFile) {
-    for file in companions(file) {
+fn links_removed(files: impl IntoIterator<Item = Arc<CapturedFile>>) {
+    for file in files {
         if file.collective_metadata {
             // It could never be asked.
             file.set_immediate();

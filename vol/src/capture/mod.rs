@@ -28,6 +28,7 @@ mod reason;
 mod record;
 mod stream;
 mod transfer;
+mod twins;
 mod window;
 mod work;
 
@@ -39,6 +40,7 @@ pub use links::{group_without_name, remove_links};
 pub use open::{Gathered, Request, gather};
 pub use reason::Reason;
 pub use transfer::{Afterwards, Call, read, write};
+pub use twins::{Inode, make_way};
 
 use crate::below::{Below, Role, Wrapper};
 use crate::state::State;
@@ -156,7 +158,11 @@ unsafe fn dataset_known(wrapper: *mut c_void, dxpl: hid_t, origin: Origin) -> Re
     let state = state.unwrap_or(Err(Reason::Unknown));
     let role = match &state {
         Ok(dataset) => Role::Dataset(Arc::clone(dataset)),
-        Err(reason) => Role::Passed(*reason),
+        Err(reason) => {
+            // SAFETY: the caller's promise.
+            let inode = error::quietly(below.library, || unsafe { twins::inode_below(&below, object) });
+            Role::Passed(*reason, inode)
+        }
     };
     // SAFETY: the caller's promise.
     unsafe { Wrapper::set_role(wrapper, role) };
@@ -317,7 +323,7 @@ pub unsafe fn file_of(wrapper: *const c_void, kind: H5I_type_t) -> Option<Arc<Ca
     match unsafe { Wrapper::role(wrapper) } {
         Role::File(handle) => return Some(Arc::clone(handle.file())),
         Role::Dataset(dataset) => return Some(Arc::clone(&dataset.file)),
-        Role::Passed(_) | Role::None => {}
+        Role::Passed(..) | Role::None => {}
     }
     // SAFETY: the caller's promise.
     let (object, below) = unsafe { Wrapper::parts(wrapper) };
@@ -330,7 +336,7 @@ pub unsafe fn file_of(wrapper: *const c_void, kind: H5I_type_t) -> Option<Arc<Ca
 }
 
 /// Before an operation that looks at, or changes, what lies in a file, or in one that is linked to it or mounted in it:
-/// carries out what waits for all files of the same ranks. Collective.
+/// carries out what waits for all files of the same ranks, and on this rank for those of others that are mounted. Collective.
 pub fn settle_all(file: &CapturedFile) -> Result<(), Error> {
     settle_each(file, |_| true)
 }
@@ -347,7 +353,8 @@ fn reaches(file: &CapturedFile, other: &CapturedFile) -> bool {
 
 /// All of them, whatever becomes of one; the first error of those that `count`.
 fn settle_each(file: &CapturedFile, count: impl Fn(&CapturedFile) -> bool) -> Result<(), Error> {
-    let mut settled = Ok(());
+    // Before the ranks of this file meet, so that each has done so before any of them goes on.
+    let mut settled = mounted_beside(file).iter().try_for_each(|other| other.settle_alone());
     for other in companions(file) {
         let its = other.settle();
         settled = settled.and(if count(&other) { its } else { Ok(()) });
@@ -358,6 +365,32 @@ fn settle_each(file: &CapturedFile, count: impl Fn(&CapturedFile) -> bool) -> Re
 /// The files that are open and that the same ranks have opened.
 fn companions(file: &CapturedFile) -> Vec<Arc<CapturedFile>> {
     State::of(file.library).files().into_iter().filter(|other| other.group == file.group).collect()
+}
+
+/// The files of other ranks that are mounted somewhere.
+fn mounted_beside(file: &CapturedFile) -> Vec<Arc<CapturedFile>> {
+    let mut files = State::of(file.library).files();
+    files.retain(|other| other.group != file.group && other.is_mounted());
+    files
+}
+
+/// Before an object is copied, by the ranks that have opened the target: all that the source may reach, by mounts or links, is in the
+/// files. As long as the caller has the result, what this rank wrote is not undone by another; not where several ranks
+/// make the copy, since one of them could wait for another that waits for it.
+///
+/// # Safety
+/// A live wrapper of an object of this type.
+pub unsafe fn before_copy(target: *const c_void, kind: H5I_type_t) -> Result<Vec<ahead::Alone>, Error> {
+    // SAFETY: the caller's promise.
+    let (to, below) = unsafe { (file_of(target, kind), Wrapper::parts(target).1) };
+    to.as_ref().map_or(Ok(()), |to| settle_all(to))?;
+    let mut others = State::of(below.library).files();
+    others.retain(|file| to.as_ref().is_none_or(|to| to.group != file.group));
+    let by_one = match &to {
+        Some(to) => to.is_of_one_rank(),
+        None => below.refusal() == Some(Reason::NotMpio),
+    };
+    if by_one { twins::hold(others) } else { twins::show(&others) }
 }
 
 /// Before an optional operation on a dataset, if it moves raw data past us: by this rank alone, or by all. What follows it.
@@ -381,7 +414,9 @@ pub unsafe fn before_optional(
         return Ok(Afterwards::Nothing);
     }
     match (reads, writes) {
-        (true, _) => dataset.file.show_while_read().map(Afterwards::LetGo),
+        (true, _) => {
+            dataset.file.show_while_read().map(|alone| Afterwards::LetGo(alone.into_iter().collect()))
+        }
         // SAFETY: the caller's promise.
         (_, true) => unsafe { before_chunk_write(dataset, args) },
         _ => Ok(Afterwards::Nothing),

@@ -7,6 +7,7 @@ use super::progress::Watched;
 use super::provoke;
 use super::reason::Reason;
 use super::record::Record;
+use super::twins;
 use crate::below::Below;
 use crate::report;
 use crate::state::State;
@@ -38,12 +39,15 @@ pub struct Request<'r> {
 pub struct Gathered {
     crew: Crew,
     options: Layers,
+    /// On this rank it is open in another way already.
+    twins: bool,
 }
 
 /// Before a file is opened: its ranks meet, those also whose options cannot be read; if there are any, nobody opens it.
 /// Collective over those who open the file, if they do it with MPI.
 pub fn gather(
     library: &'static Library,
+    (name, writable): (&str, bool),
     fapl: hid_t,
     options: Option<&Layers>,
 ) -> Result<Result<Gathered, Reason>, Error> {
@@ -72,7 +76,11 @@ pub fn gather(
     }
     let Some(options) = options else { return Ok(Err(Reason::Unknown)) };
     Ok(match sago_exec::has_room(&crew.ranks, options.config()) {
-        Ok(true) => Ok(Gathered { crew, options }),
+        Ok(true) => {
+            // It may be about to be emptied.
+            let twins = twins::meet(library, name, crew.group, writable);
+            Ok(Gathered { crew, options, twins })
+        }
         Ok(false) => {
             crew.keep(library);
             Err(Reason::Machine)
@@ -95,7 +103,7 @@ impl Gathered {
 /// `object` is an open file of the connector below.
 pub unsafe fn open(
     request: &Request<'_>,
-    Gathered { mut crew, mut options }: Gathered,
+    Gathered { mut crew, mut options, twins }: Gathered,
     object: *mut c_void,
 ) -> Result<Arc<CapturedFile>, Reason> {
     let library = request.below.library;
@@ -112,7 +120,8 @@ pub unsafe fn open(
     let storage = path.as_ref().and_then(|path| PosixFile::open(path, access).ok());
     // As the first rank sees it: all must plan with the same facts.
     let facts = path.as_ref().filter(|_| crew.ranks.rank() == 0).map(|path| found(path));
-    let votes = Votes { storage: storage.is_some(), number: number.is_some(), known: known.is_some(), facts };
+    let votes =
+        Votes { storage: storage.is_some(), number: number.is_some(), known: known.is_some(), twins, facts };
     let together = match votes.agree(&crew.ranks, options.config()).map_err(|_| Reason::NoMpi)? {
         Ok(together) if known.is_none() => together,
         judged => {
@@ -123,7 +132,7 @@ pub unsafe fn open(
     let (Some(number), Some(storage), Some(path)) = (number, storage, path) else {
         return Err(Reason::NoSuchFile);
     };
-    let Together { window_bytes, facts } = together;
+    let Together { window_bytes, facts, twins: somewhere } = together;
     hints::add_facts(facts, &mut options);
     let config = options.config();
     let ready = crew.prepare(config, facts, window_bytes);
@@ -141,13 +150,14 @@ pub unsafe fn open(
         library,
         number,
         name: request.name.to_owned(),
-        mode: config.mode,
+        mode: if somewhere { Mode::Immediate } else { config.mode },
         collective_metadata: collective_metadata(library, request.fapl),
         metadata_together: metadata_together(library, request.fapl),
         writable: request.writable,
         // SAFETY: the caller's promise.
         chunks_misplaced: unsafe { are_chunks_misplaced(request.below, object) },
         group: crew.group,
+        path,
         storage,
         record,
         progress,
@@ -156,6 +166,9 @@ pub unsafe fn open(
         report::greet(library, request.name, config.mode, crew.ranks.size(), window_bytes);
     }
     let file = Arc::new(CapturedFile::new(opening, crew));
+    if twins {
+        file.set_twins();
+    }
     State::of(library).add_file(&file);
     Ok(file)
 }
@@ -292,7 +305,7 @@ unsafe fn are_chunks_misplaced(below: &Below, object: *mut c_void) -> bool {
 }
 
 /// MPI knows file names with a prefix that names the file system; the kernel does not.
-fn path_of(name: &str) -> Option<PathBuf> {
+pub fn path_of(name: &str) -> Option<PathBuf> {
     let bare = match name.split_once(':') {
         Some((prefix, rest))
             if !Path::new(name).exists() && prefix.chars().all(|c| c.is_ascii_alphanumeric()) =>
@@ -312,6 +325,8 @@ struct Votes {
     storage: bool,
     number: bool,
     known: bool,
+    /// It is open in another way.
+    twins: bool,
     facts: Option<Found>,
 }
 
@@ -326,6 +341,8 @@ struct Found {
 struct Together {
     window_bytes: u64,
     facts: StorageFacts,
+    /// On some rank the file is open in another way.
+    twins: bool,
 }
 
 impl Votes {
@@ -342,9 +359,11 @@ impl Votes {
         let medium = MEDIA.iter().position(|known| *known == medium).unwrap_or(0) as u64;
         let found = [stripe_bytes.unwrap_or(0), targets.map_or(0, u64::from), medium, u64::from(*incoherent)];
         let [stripe_bytes, targets, medium, incoherent] = found.map(|number| !number);
-        let mut least = [yes[0], yes[1], yes[2], yes[3], window, stripe_bytes, targets, medium, incoherent];
+        let single = u64::from(!self.twins);
+        let mut least =
+            [yes[0], yes[1], yes[2], yes[3], single, window, stripe_bytes, targets, medium, incoherent];
         ranks.allreduce(Reduce::Min, &mut least)?;
-        let [storage, number, known, new, window_bytes, found @ ..] = least;
+        let [storage, number, known, new, single, window_bytes, found @ ..] = least;
         // Either the file was open on all ranks, or on none.
         if number == 0 || known == new || (storage == 0 && new == 1) {
             return Ok(Err(Reason::NoSuchFile));
@@ -358,7 +377,7 @@ impl Votes {
             targets: u32::try_from(targets).ok().filter(|count| *count > 0),
             medium: MEDIA.get(medium as usize).copied().unwrap_or_default(),
         };
-        Ok(Ok(Together { window_bytes, facts }))
+        Ok(Ok(Together { window_bytes, facts, twins: single == 0 }))
     }
 }
 

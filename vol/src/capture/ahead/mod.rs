@@ -126,6 +126,8 @@ impl Ahead {
     /// Calls are counted anew: for another file. Nothing is under way on any rank.
     pub fn restart(&mut self) {
         (self.done, self.paused) = (0, 0);
+        // What kept threads from writing in the file before is over.
+        self.next();
         self.thread.iter().for_each(Thread::resume);
         self.pace.enter(0);
         self.board.iter().for_each(|board| board.reset());

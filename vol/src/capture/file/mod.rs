@@ -17,6 +17,7 @@ use super::progress::Watched;
 use super::reason::Reason;
 use super::record::Record;
 use super::stream::Scratch;
+use super::twins::{self, Inode};
 use super::work::{EVERYBODY, Taken, With, Work, Write};
 use crate::state::State;
 use sago_core::config::Mode;
@@ -24,8 +25,9 @@ use sago_core::extent::{Cursor, Run};
 use sago_hdf5::{Error, Library};
 use sago_mpi::{Reduce, Transport};
 use sago_storage::Storage;
-use std::cell::{Cell, RefCell, RefMut};
+use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -49,12 +51,16 @@ pub struct CapturedFile {
     pub chunks_misplaced: bool,
     /// The same for files that the same ranks have opened.
     pub group: u64,
+    path: PathBuf,
+    inode: OnceCell<Option<Inode>>,
     name: String,
     /// How many times the file is open.
     handles: Cell<usize>,
     atomic: Cell<bool>,
     /// In another file, now or before.
     mounted: Cell<bool>,
+    /// It is open in another way, too, or was.
+    twins: Cell<bool>,
     /// The ranks have lost each other, and who closed the file has been told.
     given_up: Cell<bool>,
     /// Of one dataset there may be handles of both kinds.
@@ -117,6 +123,7 @@ pub struct Opening {
     pub writable: bool,
     pub chunks_misplaced: bool,
     pub group: u64,
+    pub path: PathBuf,
     pub storage: Arc<dyn Storage>,
     pub record: Option<Record>,
     /// There if somebody watches.
@@ -126,7 +133,8 @@ pub struct Opening {
 impl CapturedFile {
     pub fn new(opening: Opening, mut crew: Crew) -> Self {
         let Opening { library, number, name, mode, collective_metadata, writable, .. } = opening;
-        let Opening { metadata_together, chunks_misplaced, group, storage, record, progress, .. } = opening;
+        let Opening { metadata_together, chunks_misplaced, group, path, storage, record, progress, .. } =
+            opening;
         for session in [&mut crew.together, &mut crew.alone].into_iter().flatten() {
             session.turn_to(Arc::clone(&storage));
         }
@@ -156,10 +164,13 @@ impl CapturedFile {
             writable,
             chunks_misplaced,
             group,
+            path,
+            inode: OnceCell::new(),
             name,
             handles: Cell::new(0),
             atomic: Cell::new(false),
             mounted: Cell::new(false),
+            twins: Cell::new(false),
             given_up: Cell::new(false),
             datasets: RefCell::default(),
             seen: RefCell::default(),
@@ -217,6 +228,24 @@ impl CapturedFile {
 
     pub fn set_mounted(&self) {
         self.mounted.set(true);
+    }
+
+    /// By which the file system knows it; asked when it is first needed.
+    pub fn inode(&self) -> Option<Inode> {
+        *self.inode.get_or_init(|| twins::inode_of(&self.path))
+    }
+
+    /// Whether the file may be open in another way: then what waits there may come before what is done here.
+    pub fn may_have_twins(&self) -> bool {
+        self.twins.get() || self.is_closed()
+    }
+
+    pub fn set_twins(&self) {
+        self.twins.set(true);
+    }
+
+    pub fn is_of_one_rank(&self) -> bool {
+        self.work().is_ok_and(|work| work.crew.ranks.size() == 1)
     }
 
     pub fn set_atomic(&self, atomic: bool) {
@@ -409,7 +438,15 @@ impl CapturedFile {
         Ok(())
     }
 
-    /// The same, as long as the caller has the result.
+    /// Waits until what waits here may be put into the file by this rank.
+    pub fn await_others(&self) -> Result<(), Error> {
+        if self.is_closed() {
+            return Ok(());
+        }
+        self.checked(&mut *self.work()?, With::Nobody, |work| work.await_hidden())
+    }
+
+    /// As [`CapturedFile::show`], as long as the caller has the result.
     pub fn show_while_read(&self) -> Result<Option<Alone>, Error> {
         if self.is_closed() {
             return Ok(None);
@@ -497,7 +534,7 @@ impl CapturedFile {
         let mut places: Vec<Cursor<'_>> = writes.iter().map(|write| Cursor::new(write.runs)).collect();
         let (mut round, mut taken) = (0, Taken::All);
         loop {
-            let mut lent: Vec<(&[Run], &[u8])> = Vec::new();
+            let (mark, mut lent) = (work.crew.window.mark(), Vec::<(&[Run], &[u8])>::new());
             for (write, runs) in writes.iter_mut().zip(&mut places) {
                 match write.lent {
                     Some(bytes) if round == 0 => lent.push((write.runs, bytes)),
@@ -507,7 +544,7 @@ impl CapturedFile {
                     _ => {}
                 }
             }
-            self.commit(work, with, |work| match with {
+            let committed = self.commit(work, with, |work| match with {
                 With::Everybody { .. } => {
                     work.finish()?;
                     let ready = work.ready(&lent);
@@ -516,7 +553,12 @@ impl CapturedFile {
                     work.commit_together(ready, Ballot(votes), &lent)
                 }
                 With::Nobody => work.commit_alone(&lent),
-            })?;
+            });
+            if committed.is_err() {
+                // The program hears that this call has failed: nothing of it may come later, over what follows.
+                work.take_out(mark);
+            }
+            committed?;
             round += 1;
             let left = writes.iter().any(|write| write.lent.is_none() && write.bytes.left() > 0);
             match with {

@@ -48,7 +48,7 @@ pub enum Route {
 pub enum Afterwards {
     Nothing,
     /// Other ranks may put bytes into the file by themselves again.
-    LetGo(Option<Alone>),
+    LetGo(Vec<Alone>),
     /// The same; then all ranks of the file meet.
     Meet(Arc<CapturedFile>, Option<Alone>),
     /// The file takes what was written back into the window; then the same.
@@ -70,7 +70,7 @@ impl Afterwards {
     ) -> Self {
         match runs {
             Some(runs) => Self::TakeBack { file: Arc::clone(file), runs, collective, alone },
-            None => Self::LetGo(alone),
+            None => Self::LetGo(alone.into_iter().collect()),
         }
     }
 
@@ -263,7 +263,7 @@ pub unsafe fn read(call: &Call<'_>) -> Result<Route, Error> {
             contained(|| unsafe { call.file_runs(facts.iter().map(|facts| &**facts).enumerate()) }).ok();
         let concerned = waiting && runs.is_none_or(|runs| file.meets(&runs));
         let alone = if concerned { file.show_while_read()? } else { None };
-        return Ok(Route::Native(Afterwards::LetGo(alone)));
+        return Ok(Route::Native(Afterwards::LetGo(alone.into_iter().collect())));
     }
     Ok(Route::Alone(if some_left { Afterwards::Meet(Arc::clone(file), None) } else { Afterwards::Nothing }))
 }

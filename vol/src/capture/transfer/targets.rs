@@ -8,7 +8,7 @@ use crate::capture::facts::Facts;
 use crate::capture::file::CapturedFile;
 use crate::capture::reason::Reason;
 use crate::capture::record::{Fate, Record};
-use crate::capture::{self, links};
+use crate::capture::{self, links, twins};
 use crate::state::State;
 use sago_core::config::Mode;
 use sago_hdf5::Error;
@@ -50,7 +50,7 @@ impl Targets {
                     places.push(place);
                     continue;
                 }
-                Role::Passed(reason) => Some(reason),
+                Role::Passed(reason, _) => Some(reason),
                 // SAFETY: the caller's promise.
                 Role::File(_) | Role::None => unsafe { Wrapper::parts(*wrapper) }.1.refusal(),
             };
@@ -103,7 +103,7 @@ impl Targets {
         if collective {
             // In immediate mode nothing waits at all, and who steps aside shall cost no meeting.
             if reason != Reason::Sparse {
-                self.settle_before(true, CapturedFile::settle_alone)?;
+                self.settle_before(true)?;
             }
             self.file.leave_to_hdf5();
             return Ok(Afterwards::Nothing);
@@ -113,7 +113,7 @@ impl Targets {
             return Ok(Afterwards::Nothing);
         }
         let Some(captured) = self.captured_among_others() else {
-            self.settle_before(false, CapturedFile::settle_alone)?;
+            self.settle_before(false)?;
             return Ok(Afterwards::Nothing);
         };
         // SAFETY: the caller's promise.
@@ -179,11 +179,16 @@ impl Targets {
     }
 
     /// Before HDF5 reads the datasets: as long as the caller has the result, what this rank wrote is not undone by another.
-    pub(super) fn show_before(&self, collective: bool) -> Result<Option<Alone>, Error> {
-        if collective || self.is_elsewhere() {
-            return self.settle_before(collective, CapturedFile::show).map(|()| None);
+    pub(super) fn show_before(&self, collective: bool) -> Result<Vec<Alone>, Error> {
+        if collective {
+            return self.settle_before(true).map(|()| Vec::new());
         }
-        self.file.show_while_read()
+        let files = if self.is_elsewhere() {
+            State::of(self.file.library).files()
+        } else {
+            vec![Arc::clone(&self.file)]
+        };
+        twins::hold(files)
     }
 
     /// What the datasets hold may lie in other files, too.
@@ -193,20 +198,18 @@ impl Targets {
     }
 
     /// Before HDF5 touches the datasets: what waits must be in the file. Of all ranks if the call is collective, else of
-    /// this rank, which does it by `alone`.
-    pub(super) fn settle_before(
-        &self,
-        collective: bool,
-        alone: fn(&CapturedFile) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    /// this rank.
+    pub(super) fn settle_before(&self, collective: bool) -> Result<(), Error> {
         if self.file.refusal() == Some(Reason::Closed) {
             return Ok(());
         }
         match (collective, self.is_elsewhere()) {
             (true, true) => capture::settle_all(&self.file),
             (true, false) => self.file.settle(),
-            (false, true) => State::of(self.file.library).files().iter().try_for_each(|file| alone(file)),
-            (false, false) => alone(&self.file),
+            (false, true) => {
+                State::of(self.file.library).files().iter().try_for_each(|file| file.settle_alone())
+            }
+            (false, false) => self.file.settle_alone(),
         }
     }
 }

@@ -192,9 +192,11 @@ impl Work {
         };
         match with {
             With::Everybody { .. } if together.is_none() => {
-                // All ranks are in the commit, so none of them writes in another way.
                 let mut session = open(ranks)?;
-                session.set_exclusive();
+                if ranks.is_world() {
+                    // All processes are in the commit, so none of them writes in another way.
+                    session.set_exclusive();
+                }
                 *together = Some(session);
             }
             With::Nobody if alone.is_none() => *alone = Some(open(&*sago_mpi::single()?)?),
@@ -474,6 +476,14 @@ impl Work {
         Ok(alone)
     }
 
+    /// As without Sago, no byte of a collective write is in the file before all ranks have called it.
+    pub fn await_hidden(&self) -> Result<(), sago_mpi::Error> {
+        let Crew { ahead: Some(ahead), window, ranks, .. } = &self.crew else { return Ok(()) };
+        let hidden = window.hidden().map(|write| write.epoch);
+        let called = hidden.filter(|epoch| epoch % 2 == 0).max();
+        called.map_or(Ok(()), |epoch| ahead.wait(ranks, epoch))
+    }
+
     /// Writes some of the window, and what is lent, without the others; but not what is `stored` of it.
     fn put_alone(
         &mut self,
@@ -481,12 +491,7 @@ impl Work {
         lent: &[(&[Run], &[u8])],
         stored: Vec<Range<u64>>,
     ) -> Result<Option<Alone>, sago_exec::Error> {
-        if let Some(ahead) = &self.crew.ahead {
-            // As without Sago, no byte of a collective write is in the file before all ranks have called it.
-            let hidden = self.crew.window.hidden().map(|write| write.epoch);
-            let called = hidden.filter(|epoch| epoch % 2 == 0).max();
-            called.map_or(Ok(()), |epoch| ahead.wait(&self.crew.ranks, epoch))?;
-        }
+        self.await_hidden()?;
         let alone_here = self.alone()?;
         self.session(With::Nobody)?;
         let Self { crew: Crew { alone, window, .. }, epoch, .. } = self;
@@ -514,6 +519,12 @@ impl Work {
             _ if window.len() == window.shown() => self.give_up(),
             _ => {}
         }
+    }
+
+    /// Forgets what has come into the window since `mark`.
+    pub fn take_out(&mut self, mark: Mark) {
+        self.crew.ahead.iter_mut().for_each(|ahead| drop(ahead.stop()));
+        self.crew.window.cut(mark);
     }
 
     /// Forgets what waits.

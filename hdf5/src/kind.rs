@@ -1,6 +1,6 @@
 //! Datatypes: which ones are plain bytes, and how a program's bytes become those of the file.
 
-use crate::error::{Error, preserve};
+use crate::error::{Error, preserve, quietly};
 use crate::library::Library;
 use crate::sys::*;
 use std::ffi::{CStr, CString, c_uint, c_void};
@@ -87,13 +87,19 @@ impl Kind {
             return Ok(None);
         }
         if self.class() != H5T_class_t_H5T_COMPOUND {
-            if !covers(library, memory, self.id)? {
+            if !covers(library, memory, self.id)? || looks_at_the_file(library, memory, self.id)? {
                 return Ok(None);
             }
             return whole(Change::Convert(Self::copy_of(library, self.id)?));
         }
         let Some(pairs) = self.pairs(memory)? else { return Ok(None) };
-        if pairs.len() < members(library, self.id)?.len() {
+        for pair in pairs.iter().filter(|pair| !pair.same) {
+            if looks_at_the_file(library, pair.memory.id, pair.file.kind.id)? {
+                return Ok(None);
+            }
+        }
+        // What lies between the members keeps its bytes.
+        if pairs.iter().map(|pair| pair.file.kind.bytes()).sum::<usize>() < self.bytes() {
             return pairs
                 .chunk_by(|a, b| a.touches(b))
                 .map(|group| self.part(group))
@@ -133,15 +139,17 @@ impl Kind {
         if unsafe { (library.fns.H5Tget_class)(memory) } != H5T_class_t_H5T_COMPOUND {
             return Ok(None);
         }
-        let ours = members(library, memory)?;
+        let mut ours = members(library, memory)?;
         let mut pairs = Vec::new();
         for file in members(library, self.id)? {
-            let Some(memory) = ours.iter().find(|member| member.name == file.name) else { continue };
+            let Some(place) = ours.iter().position(|member| member.name == file.name) else { continue };
+            let memory = &ours[place];
             if !covers(library, memory.kind.id, file.kind.id)? {
                 return Ok(None);
             }
             let same = equal(library, memory.kind.id, file.kind.id);
-            pairs.push(Pair { from: memory.offset, same, file });
+            let Member { offset: from, kind: memory, .. } = ours.swap_remove(place);
+            pairs.push(Pair { from, memory, same, file });
         }
         pairs.sort_by_key(|pair| pair.file.offset);
         Ok((!pairs.is_empty()).then_some(pairs))
@@ -255,6 +263,42 @@ fn covers(library: &'static Library, memory: hid_t, file: hid_t) -> Result<bool,
     Ok(true)
 }
 
+/// Whether converting from `memory` to `file` takes what is in the file: bytes between members that stay, or because a
+/// conversion of the program's asks for it. `memory` has all members that `file` has.
+fn looks_at_the_file(library: &'static Library, memory: hid_t, file: hid_t) -> Result<bool, Error> {
+    if equal(library, memory, file) {
+        return Ok(false);
+    }
+    // SAFETY: HDF5 checks the identifiers.
+    let (class, other) = unsafe { ((library.fns.H5Tget_class)(file), (library.fns.H5Tget_class)(memory)) };
+    if class == H5T_class_t_H5T_ARRAY && other == class {
+        return looks_at_the_file(library, base(library, memory)?.id, base(library, file)?.id);
+    }
+    if class != H5T_class_t_H5T_COMPOUND {
+        return Ok(wants_background(library, memory, file));
+    }
+    let (ours, theirs) = (members(library, memory)?, members(library, file)?);
+    if theirs.iter().map(|member| member.kind.bytes()).sum::<usize>() < bytes(library, file) {
+        return Ok(true);
+    }
+    for file in theirs {
+        let found = ours.iter().find(|member| member.name == file.name);
+        if found.map_or(Ok(false), |memory| looks_at_the_file(library, memory.kind.id, file.kind.id))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether HDF5 gives the conversion what is in the file. If there is no such conversion, HDF5 will say so.
+fn wants_background(library: &'static Library, memory: hid_t, file: hid_t) -> bool {
+    let mut data: *mut H5T_cdata_t = std::ptr::null_mut();
+    // SAFETY: HDF5 checks the identifiers; a place to write to.
+    let found = quietly(library, || unsafe { (library.fns.H5Tfind)(memory, file, &mut data) });
+    // SAFETY: HDF5's own, which lives as long as the conversion is registered.
+    !found.is_null() && !data.is_null() && unsafe { (*data).need_bkg } == H5T_bkg_t_H5T_BKG_YES
+}
+
 fn base(library: &'static Library, id: hid_t) -> Result<Kind, Error> {
     // SAFETY: HDF5 checks the identifier.
     Kind::adopt(library, unsafe { (library.fns.H5Tget_super)(id) })
@@ -271,6 +315,7 @@ struct Member {
 #[derive(Debug)]
 struct Pair {
     from: usize,
+    memory: Kind,
     same: bool,
     file: Member,
 }

@@ -293,6 +293,7 @@ functions! {
         H5Tget_member_offset: c!(hid_t, c_uint => usize);
         H5Tcreate: c!(H5T_class_t, usize => hid_t);
         H5Tinsert: c!(hid_t, *const c_char, usize, hid_t => herr_t);
+        H5Tfind: c!(hid_t, hid_t, *mut *mut H5T_cdata_t => *const c_void);
         H5Tconvert: c!(hid_t, hid_t, usize, *mut c_void, *mut c_void, hid_t => herr_t);
     }
 }

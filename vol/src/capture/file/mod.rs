@@ -525,7 +525,11 @@ impl CapturedFile {
     }
 
     pub(super) fn work(&self) -> Result<RefMut<'_, Work>, Error> {
-        RefMut::filter_map(self.work.borrow_mut(), Option::as_mut)
+        let Ok(work) = self.work.try_borrow_mut() else {
+            let why = "a function that HDF5 calls while it converts data for this file cannot read or write the file itself";
+            return Err(Error::Message(format!("{}: {why}", self.name)));
+        };
+        RefMut::filter_map(work, Option::as_mut)
             .map_err(|_| Error::Message(format!("{}: the file is closed", self.name)))
     }
 

@@ -213,13 +213,12 @@ impl Call<'_> {
         if self.dxpl == State::of(self.library).default_transfer_list() {
             return Ok(());
         }
+        // HDF5 says so of contiguous datasets, too.
+        const LINK_CHUNK: u32 = H5D_mpio_actual_chunk_opt_mode_t_H5D_MPIO_LINK_CHUNK;
         let (io, chunks) = match (collective, chunked) {
             (false, _) => (H5D_mpio_actual_io_mode_t_H5D_MPIO_NO_COLLECTIVE, 0),
-            (true, false) => (H5D_mpio_actual_io_mode_t_H5D_MPIO_CONTIGUOUS_COLLECTIVE, 0),
-            (true, true) => (
-                H5D_mpio_actual_io_mode_t_H5D_MPIO_CHUNK_COLLECTIVE,
-                H5D_mpio_actual_chunk_opt_mode_t_H5D_MPIO_LINK_CHUNK,
-            ),
+            (true, false) => (H5D_mpio_actual_io_mode_t_H5D_MPIO_CONTIGUOUS_COLLECTIVE, LINK_CHUNK),
+            (true, true) => (H5D_mpio_actual_io_mode_t_H5D_MPIO_CHUNK_COLLECTIVE, LINK_CHUNK),
         };
         let cause = u32::from(!collective);
         self.set(c"actual_io_mode", io)?;

@@ -1,7 +1,5 @@
 /* Conversion changes what the program names, and nothing beside it. */
 #include "../cases/cases.h"
-#include <signal.h>
-#include <sys/resource.h>
 
 enum { EACH = 10 };
 
@@ -121,45 +119,4 @@ CASE(conversion_that_looks_at_the_file)
     H5Sclose(memory);
     OK(H5Dclose(d));
     OK(H5Fclose(file));
-}
-
-static void limit_files(rlim_t bytes)
-{
-    struct rlimit limit;
-    getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = bytes;
-    setrlimit(RLIMIT_FSIZE, &limit);
-}
-
-/* A write that fails on a rank leaves nothing behind that could come later. */
-CASE(what_failed_does_not_come_later)
-{
-    enum { COUNT = 1 << 15, FEW = 1024 };
-    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
-    hid_t  file          = make_file("f.h5"), d = make_ints(file, "d", (hsize_t)(COUNT * nranks), H5P_DEFAULT);
-    double *values       = malloc(COUNT * sizeof *values);
-    for (int i = 0; i < COUNT; i++)
-        values[i] = -1;
-    hsize_t start = (hsize_t)(COUNT * rank), count = COUNT;
-    hid_t   space = ID(H5Dget_space(d)), memory = ID(H5Screate_simple(1, &count, NULL));
-    OK(H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL));
-    barrier();
-    if (rank == 0)
-        limit_files(512);
-    H5E_BEGIN_TRY { H5Dwrite(d, H5T_NATIVE_DOUBLE, memory, space, collective(), values); } /* it fails, unless it waits */
-    H5E_END_TRY
-    if (rank == 0)
-        limit_files(RLIM_INFINITY);
-    barrier();
-    if (rank == 0)
-        write_ints(d, (hsize_t)(COUNT * (nranks - 1)), FEW, 7, independent());
-    barrier();
-    OK(H5Fflush(file, H5F_SCOPE_GLOBAL));
-    signal(SIGXFSZ, handler);
-    free(values);
-    H5Sclose(space);
-    H5Sclose(memory);
-    OK(H5Dclose(d));
-    OK(H5Fclose(file));
-    expect_in_file("f.h5", "d", (hsize_t)(COUNT * (nranks - 1)), FEW, 7);
 }

@@ -61,11 +61,13 @@ impl Suite for Faults {
             let program = |name: &str| {
                 mpi::program(hdf5, &context.scratch, &place::root().join("tests/faults").join(name))
             };
-            let (program, lookup) = (program("faults.c")?, program("lookup.c")?);
-            let bench = Bench { context, hdf5, program, lookup, provoking: plugins.clone() };
+            let [program, lookup, remains] =
+                [program("faults.c")?, program("lookup.c")?, program("remains.c")?];
+            let bench = Bench { context, hdf5, program, lookup, remains, provoking: plugins.clone() };
             bench.full_disk(log)?;
             bench.injected(log);
             bench.lookups(log);
+            bench.remains(log);
         }
         Ok(())
     }
@@ -76,6 +78,7 @@ struct Bench<'a> {
     hdf5: &'a Hdf5,
     program: PathBuf,
     lookup: PathBuf,
+    remains: PathBuf,
     provoking: PathBuf,
 }
 
@@ -159,6 +162,23 @@ impl Bench<'_> {
                     log.case(&on, format!("a dataset {way}, {fault}, {mode}"), result);
                 }
             }
+        }
+    }
+
+    /// A write that is larger than the window and fails in the middle leaves nothing that could come later.
+    fn remains(&self, log: &mut Log) {
+        let file = self.context.scratch.join("remains.h5");
+        for mode in ["mode=window window=256KiB", "mode=immediate window=256KiB"] {
+            let fault = "rank=0 write=1 errno=28";
+            let seen = self.provoking(mode).and_then(|connector| {
+                let run = mpi::mpiexec(self.hdf5.mpi, RANKS).arg(&self.remains).arg(&file);
+                let run = run.arg(VARIABLE).arg(fault).limit(LIMIT);
+                let seen = Seen::of(connector.apply(run), &file)?;
+                connector.assert_active(RANKS)?;
+                seen.failed_everywhere(&file, "No space left on device")?;
+                seen.rest_is_well()
+            });
+            log.case(&On::hdf5(self.hdf5), format!("a write that fails in the middle, {mode}"), seen);
         }
     }
 

@@ -1,5 +1,6 @@
 //! A file by way of the page cache.
 
+use crate::inode::Inode;
 use crate::storage::Storage;
 use rustix::io::{preadv, pwritev};
 use std::fs::{File, OpenOptions};
@@ -25,6 +26,10 @@ pub struct PosixFile {
 impl PosixFile {
     pub fn open(path: &Path, access: Access) -> io::Result<Self> {
         Ok(Self { file: options(access).open(path)? })
+    }
+
+    pub fn inode(&self) -> io::Result<Inode> {
+        self.file.metadata().map(|found| Inode::new(&found))
     }
 }
 

@@ -7,11 +7,12 @@
 //! Invariant: a wrapper is made for each object that the connector below returns, and freed when that object is
 //! closed, or unwrapped by HDF5.
 
-use crate::capture::{Dataset, Handle, Inode, Reason};
+use crate::capture::{Dataset, Handle, Reason};
 use sago_core::config::{Config, UnderVol};
 use sago_hdf5::handle::{Connector, ConnectorInfo, PropertyList};
 use sago_hdf5::sys::{H5VL_VERSION, H5VL_class_t, hid_t};
 use sago_hdf5::{Error, Library};
+use sago_storage::Inode;
 use std::ffi::{CString, c_void};
 use std::sync::{Arc, OnceLock};
 

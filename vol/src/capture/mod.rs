@@ -40,7 +40,7 @@ pub use links::{group_without_name, remove_links};
 pub use open::{Gathered, Request, gather};
 pub use reason::Reason;
 pub use transfer::{Afterwards, Call, read, write};
-pub use twins::{Inode, make_way};
+pub use twins::make_way;
 
 use crate::below::{Below, Role, Wrapper};
 use crate::state::State;
@@ -390,7 +390,7 @@ pub unsafe fn before_copy(target: *const c_void, kind: H5I_type_t) -> Result<Vec
         Some(to) => to.is_of_one_rank(),
         None => below.refusal() == Some(Reason::NotMpio),
     };
-    if by_one { twins::hold(others) } else { twins::show(&others) }
+    twins::show(others, by_one)
 }
 
 /// Before an optional operation on a dataset, if it moves raw data past us: by this rank alone, or by all. What follows it.

@@ -141,6 +141,7 @@ pub unsafe fn open(
         crew.keep(library);
         return Err(Reason::NoMemory);
     }
+    let inode = storage.inode().ok();
     let storage = provoke::storage(storage, crew.ranks.rank());
     let (record, storage) = Record::begin(&options, &path, storage, &mut crew);
     let watched = config.verbose && request.writable && crew.ranks.rank() == 0;
@@ -157,7 +158,7 @@ pub unsafe fn open(
         // SAFETY: the caller's promise.
         chunks_misplaced: unsafe { are_chunks_misplaced(request.below, object) },
         group: crew.group,
-        path,
+        inode,
         storage,
         record,
         progress,

@@ -13,18 +13,10 @@ use crate::below::{Below, Role, Wrapper};
 use crate::state::State;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, Library};
+use sago_storage::Inode;
 use std::ffi::{CStr, c_void};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
-
-/// By which the file system knows a file: device and number.
-pub type Inode = (u64, u64);
-
-pub fn inode_of(path: &Path) -> Option<Inode> {
-    std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
-}
 
 /// The file that a dataset lies in, which is not captured.
 ///
@@ -46,13 +38,13 @@ pub unsafe fn inode_below(below: &Below, object: *mut c_void) -> Option<Inode> {
     // SAFETY: the caller's promise, and arguments as the operation wants them.
     let code = unsafe { below.class().file_cls.get?(object, &mut args, H5P_DEFAULT, ptr::null_mut()) };
     let name = CStr::from_bytes_until_nul(&buffer).ok()?.to_str().ok()?;
-    path_of(name).filter(|_| code >= 0).and_then(|path| inode_of(&path))
+    path_of(name).filter(|_| code >= 0).and_then(|path| Inode::of(&path).ok())
 }
 
 /// The captured files that are open on the same one.
 pub fn of_inode(library: &Library, inode: Option<Inode>) -> Vec<Arc<CapturedFile>> {
     let mut files = State::of(library).files();
-    files.retain(|file| inode.is_some() && file.inode() == inode);
+    files.retain(|file| inode.is_some() && file.inode == inode);
     files
 }
 
@@ -67,7 +59,7 @@ pub unsafe fn make_way(call: &Call<'_>, writing: bool) -> Result<Vec<Alone>, Err
         // SAFETY: the caller's promise.
         let (inode, own) = match unsafe { Wrapper::role(*wrapper) } {
             Role::Dataset(dataset) if dataset.file.may_have_twins() => {
-                (dataset.file.inode(), Some(Arc::clone(&dataset.file)))
+                (dataset.file.inode, Some(Arc::clone(&dataset.file)))
             }
             Role::Passed(_, inode) => (inode, None),
             _ => continue,
@@ -75,10 +67,9 @@ pub unsafe fn make_way(call: &Call<'_>, writing: bool) -> Result<Vec<Alone>, Err
         let its = of_inode(call.library, inode).into_iter();
         others.extend(its.filter(|file| own.as_ref().is_none_or(|own| !Arc::ptr_eq(own, file))));
     }
-    match (writing, call.is_collective()) {
-        (true, _) => others.iter().try_for_each(|file| file.settle_alone()).map(|()| Vec::new()),
-        (false, true) => show(&others),
-        (false, false) => hold(others),
+    match writing {
+        true => others.iter().try_for_each(|file| file.settle_alone()).map(|()| Vec::new()),
+        false => show(others, !call.is_collective()),
     }
 }
 
@@ -88,7 +79,7 @@ pub fn meet(library: &Library, name: &str, group: u64, writable: bool) -> bool {
     if !State::of(library).captures() {
         return false;
     }
-    let mut others = of_inode(library, path_of(name).and_then(|path| inode_of(&path)));
+    let mut others = of_inode(library, path_of(name).and_then(|path| Inode::of(&path).ok()));
     others.retain(|file| file.writable || writable);
     for file in &others {
         file.set_twins();
@@ -100,19 +91,15 @@ pub fn meet(library: &Library, name: &str, group: u64, writable: bool) -> bool {
     !others.is_empty()
 }
 
-/// Lets HDF5 read what waits on this rank, for several ranks that read together: none of them may keep the others from the files.
-pub fn show(files: &[Arc<CapturedFile>]) -> Result<Vec<Alone>, Error> {
-    files.iter().try_for_each(|file| file.show()).map(|()| Vec::new())
-}
-
-/// Lets HDF5 read what waits on this rank in several files: as long as the caller has the result, no other rank puts older bytes over it.
-/// All ranks take files in the same order, and wait for nothing else while they have some.
-pub fn hold(mut files: Vec<Arc<CapturedFile>>) -> Result<Vec<Alone>, Error> {
-    if files.len() > 1 {
-        files.sort_by_key(|file| (file.inode(), file.number));
-        files.dedup_by_key(|file| file.number);
+/// Lets HDF5 read what waits on this rank in several files. If it reads by this rank `alone`, no other puts older bytes over it as long as
+/// the caller has the result; if ranks read together, also if that is only metadata, none may keep the others from the files.
+pub fn show(mut files: Vec<Arc<CapturedFile>>, alone: bool) -> Result<Vec<Alone>, Error> {
+    if !alone || files.iter().any(|file| file.collective_metadata) {
+        return files.iter().try_for_each(|file| file.show()).map(|()| Vec::new());
     }
+    // All ranks take files in the same order, and wait for nothing else while they have some.
+    files.sort_by_key(|file| (file.inode, file.number));
+    files.dedup_by_key(|file| file.number);
     files.iter().try_for_each(|file| file.await_others())?;
-    let held = files.iter().map(|file| file.show_while_read());
-    held.filter_map(Result::transpose).collect()
+    files.iter().map(|file| file.show_while_read()).filter_map(Result::transpose).collect()
 }

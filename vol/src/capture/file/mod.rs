@@ -17,17 +17,15 @@ use super::progress::Watched;
 use super::reason::Reason;
 use super::record::Record;
 use super::stream::Scratch;
-use super::twins::{self, Inode};
 use super::work::{EVERYBODY, Taken, With, Work, Write};
 use crate::state::State;
 use sago_core::config::Mode;
 use sago_core::extent::{Cursor, Run};
 use sago_hdf5::{Error, Library};
 use sago_mpi::{Reduce, Transport};
-use sago_storage::Storage;
-use std::cell::{Cell, OnceCell, RefCell, RefMut};
+use sago_storage::{Inode, Storage};
+use std::cell::{Cell, RefCell, RefMut};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -51,8 +49,8 @@ pub struct CapturedFile {
     pub chunks_misplaced: bool,
     /// The same for files that the same ranks have opened.
     pub group: u64,
-    path: PathBuf,
-    inode: OnceCell<Option<Inode>>,
+    /// By which the file system knows it.
+    pub inode: Option<Inode>,
     name: String,
     /// How many times the file is open.
     handles: Cell<usize>,
@@ -123,7 +121,7 @@ pub struct Opening {
     pub writable: bool,
     pub chunks_misplaced: bool,
     pub group: u64,
-    pub path: PathBuf,
+    pub inode: Option<Inode>,
     pub storage: Arc<dyn Storage>,
     pub record: Option<Record>,
     /// There if somebody watches.
@@ -133,7 +131,7 @@ pub struct Opening {
 impl CapturedFile {
     pub fn new(opening: Opening, mut crew: Crew) -> Self {
         let Opening { library, number, name, mode, collective_metadata, writable, .. } = opening;
-        let Opening { metadata_together, chunks_misplaced, group, path, storage, record, progress, .. } =
+        let Opening { metadata_together, chunks_misplaced, group, inode, storage, record, progress, .. } =
             opening;
         for session in [&mut crew.together, &mut crew.alone].into_iter().flatten() {
             session.turn_to(Arc::clone(&storage));
@@ -164,8 +162,7 @@ impl CapturedFile {
             writable,
             chunks_misplaced,
             group,
-            path,
-            inode: OnceCell::new(),
+            inode,
             name,
             handles: Cell::new(0),
             atomic: Cell::new(false),
@@ -228,11 +225,6 @@ impl CapturedFile {
 
     pub fn set_mounted(&self) {
         self.mounted.set(true);
-    }
-
-    /// By which the file system knows it; asked when it is first needed.
-    pub fn inode(&self) -> Option<Inode> {
-        *self.inode.get_or_init(|| twins::inode_of(&self.path))
     }
 
     /// Whether the file may be open in another way: then what waits there may come before what is done here.

@@ -183,12 +183,10 @@ impl Targets {
         if collective {
             return self.settle_before(true).map(|()| Vec::new());
         }
-        let files = if self.is_elsewhere() {
-            State::of(self.file.library).files()
-        } else {
-            vec![Arc::clone(&self.file)]
-        };
-        twins::hold(files)
+        if self.is_elsewhere() {
+            return twins::show(State::of(self.file.library).files(), true);
+        }
+        Ok(self.file.show_while_read()?.into_iter().collect())
     }
 
     /// What the datasets hold may lie in other files, too.

@@ -3,7 +3,7 @@
 //! [`Storage`] is what a kernel offers (it may write fewer bytes than asked, or be interrupted) with, on top, operations
 //! that finish or say why not. [`PosixFile`], [`DirectFile`] and [`Memory`] are places for bytes; [`Throttled`],
 //! [`Faulty`] and [`Counted`] wrap any of them. [`FileSystem`] is what the file system says of itself,
-//! and [`surroundings`] what files and variables say of options.
+//! [`surroundings`] what files and variables say of options, and [`Node`] what there is for the processes of a node.
 #![forbid(unsafe_code)]
 
 mod closed;
@@ -15,6 +15,7 @@ mod filesystem;
 mod inode;
 mod lustre;
 mod memory;
+mod node;
 mod posix;
 mod settings;
 mod storage;
@@ -28,6 +29,7 @@ pub use faulty::{Fault, Faulty};
 pub use filesystem::{FileSystem, Stripes};
 pub use inode::Inode;
 pub use memory::Memory;
+pub use node::Node;
 pub use posix::{Access, PosixFile};
 pub use settings::surroundings;
 pub use storage::Storage;

@@ -18,7 +18,7 @@ use sago_hdf5::library::ParallelFunctions;
 use sago_hdf5::sys::*;
 use sago_hdf5::{Error, Library, error};
 use sago_mpi::{Mpi, Newcomers, Options, RawComm, RawInfo, Reduce, Transport};
-use sago_storage::{Access, FileSystem, PosixFile};
+use sago_storage::{Access, FileSystem, Node, PosixFile};
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -352,7 +352,7 @@ impl Votes {
         ranks: &dyn Transport,
         config: &Config,
     ) -> Result<Result<Together, Reason>, sago_mpi::Error> {
-        let window = config.window_bytes.unwrap_or_else(|| window_bytes(ranks.size()));
+        let window = config.window_bytes.unwrap_or_else(|| window_bytes(ranks));
         let yes = [self.storage, self.number, self.known, !self.known].map(u64::from);
         let nothing = Found::default();
         let Found { facts, incoherent } = self.facts.as_ref().unwrap_or(&nothing);
@@ -382,18 +382,18 @@ impl Votes {
     }
 }
 
-/// An eighth of the node's memory, divided among as many ranks as there are processors or ranks.
-fn window_bytes(ranks: usize) -> u64 {
-    static NODE: OnceLock<(u64, usize)> = OnceLock::new();
-    let (total_bytes, processors) = *NODE.get_or_init(|| {
-        let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-        let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next());
-        let total_kib: Option<u64> = total.and_then(|kib| kib.parse().ok());
-        let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
-        (total_kib.map_or(WINDOW_BYTES_MIN, |kib| kib << 10), processors)
-    });
-    let sharers = ranks.min(processors.max(4)) as u64;
-    (total_bytes / 8 / sharers).clamp(WINDOW_BYTES_MIN, WINDOW_BYTES_MAX)
+/// This rank's share of an eighth of the memory that there is for the processes of its node.
+fn window_bytes(ranks: &dyn Transport) -> u64 {
+    static NODE: OnceLock<Node> = OnceLock::new();
+    let node = NODE.get_or_init(Node::here);
+    share(*node, ranks.size(), ranks.one_node())
+}
+
+/// Where ranks are on several nodes, nobody has counted those of this one: there are as many as processors.
+fn share(node: Node, ranks: usize, one_node: bool) -> u64 {
+    let processors = node.processors.filter(|_| !one_node).unwrap_or(ranks);
+    let sharers = ranks.min(processors).max(1) as u64;
+    (node.memory_bytes.unwrap_or(0) / 8 / sharers).clamp(WINDOW_BYTES_MIN, WINDOW_BYTES_MAX)
 }
 
 /// Differs from process to process, on any node.
@@ -421,4 +421,24 @@ fn found(path: &Path) -> Found {
         medium: found.medium(),
     };
     Found { facts, incoherent: !found.is_coherent() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_of_a_node_share_an_eighth_of_its_memory() {
+        const GIB: u64 = 1 << 30;
+        let node = |gib, processors| Node { memory_bytes: Some(gib * GIB), processors };
+        // However few of the processors each of them may use.
+        assert_eq!(share(node(128, Some(128)), 128, true), GIB / 8);
+        assert_eq!(share(node(128, Some(4)), 128, true), GIB / 8);
+        assert_eq!(share(node(128, Some(128)), 4096, false), GIB / 8);
+        assert_eq!(share(node(128, Some(128)), 100, false), 128 * GIB / 800);
+        assert_eq!(share(node(128, None), 128, false), GIB / 8);
+        assert_eq!(share(node(128, Some(2)), 1, true), WINDOW_BYTES_MAX);
+        assert_eq!(share(node(1, Some(2)), 1000, true), WINDOW_BYTES_MIN);
+        assert_eq!(share(Node { memory_bytes: None, processors: None }, 4, true), WINDOW_BYTES_MIN);
+    }
 }

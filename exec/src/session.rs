@@ -127,10 +127,10 @@ impl Session {
         &self.machine
     }
 
-    /// Says that nobody but these ranks writes to the file while they commit. Then small extents that lie close together
-    /// are written at once with what is between them, where all ranks see the same file at once: on one node.
-    pub fn set_exclusive(&mut self) {
-        self.exclusive = self.ranks.one_node();
+    /// Says whether nobody but these ranks writes to the file while they commit. Then small extents that lie close together
+    /// are written at once with what is between them, where all ranks see the same file at once: on one node. All ranks say the same.
+    pub fn set_exclusive(&mut self, exclusive: bool) {
+        self.exclusive = exclusive && self.ranks.one_node();
     }
 
     /// Says whether what follows was written by each rank for itself. Then, if the machine has bridge nodes and the options leave

@@ -55,7 +55,7 @@ fn check(options: &str) {
             calibration: Calibration::default(),
         };
         let mut session = Session::open(ranks, Arc::clone(&storage) as _, setting).unwrap();
-        session.set_exclusive();
+        session.set_exclusive(true);
         let rank = ranks.rank() as u64;
         for step in 1..4 {
             // A fifth column belongs to nobody.

@@ -32,7 +32,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "window",
-        expects: "a size from 1B to 16GiB, or `auto` (an eighth of the node's memory, shared by its ranks, at most 256MiB)",
+        expects: "a size from 1B to 16GiB, or `auto` (an eighth of the memory that there is for the node's processes, shared by its ranks, at most 256MiB)",
         default: "auto",
         meaning: "how many bytes of writes each rank may collect before they are carried out",
         example: "window=64MiB",

@@ -80,7 +80,7 @@ fn commit_and_fetch(t: &dyn Transport, storage: &Arc<dyn Storage>, seed: u64) ->
         (0..ranks).for_each(|rank| shaped(rank, step).apply(&mut expected));
     }
     let mut session = Session::open(t, Arc::clone(storage), setting).map_err(text)?;
-    session.set_exclusive();
+    session.set_exclusive(true);
     for step in 0..steps {
         let pattern = shaped(rank, step);
         let lent = Lent::new(pattern.variables.iter().map(|(_, bytes)| bytes.as_slice()));

@@ -18,6 +18,8 @@ pub struct Crew {
     /// The same for crews of the same ranks.
     pub group: u64,
     pub ranks: MpiRanks,
+    /// They are all processes of the program.
+    pub are_world: bool,
     /// Of all ranks; made at the first commit.
     pub together: Option<Session>,
     /// Of this rank alone; made when it first writes by itself.
@@ -45,6 +47,7 @@ impl Crew {
         Ok(Self {
             id,
             group,
+            are_world: ranks.is_world(),
             ranks,
             together: None,
             alone: None,

@@ -22,6 +22,7 @@ mod links;
 mod open;
 mod order;
 mod overlap;
+mod presence;
 mod progress;
 mod provoke;
 mod reason;

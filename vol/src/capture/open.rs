@@ -3,6 +3,7 @@
 use super::crew::Crew;
 use super::file::{CapturedFile, Opening};
 use super::hints;
+use super::presence::Presence;
 use super::progress::Watched;
 use super::provoke;
 use super::reason::Reason;
@@ -142,6 +143,8 @@ pub unsafe fn open(
         return Err(Reason::NoMemory);
     }
     let inode = storage.inode().ok();
+    let others = request.writable && crew.ranks.one_node() && !crew.are_world;
+    let presence = if others && crew.ranks.rank() == 0 { Presence::of(&path).ok() } else { None };
     let storage = provoke::storage(storage, crew.ranks.rank());
     let (record, storage) = Record::begin(&options, &path, storage, &mut crew);
     let watched = config.verbose && request.writable && crew.ranks.rank() == 0;
@@ -159,6 +162,7 @@ pub unsafe fn open(
         chunks_misplaced: unsafe { are_chunks_misplaced(request.below, object) },
         group: crew.group,
         inode,
+        presence: presence.map(Arc::new),
         storage,
         record,
         progress,

@@ -13,6 +13,7 @@ use super::dataset::Dataset;
 use super::facts::Facts;
 use super::immediate::Habit;
 use super::overlap::Ballot;
+use super::presence::Presence;
 use super::progress::Watched;
 use super::reason::Reason;
 use super::record::Record;
@@ -122,6 +123,7 @@ pub struct Opening {
     pub chunks_misplaced: bool,
     pub group: u64,
     pub inode: Option<Inode>,
+    pub presence: Option<Arc<Presence>>,
     pub storage: Arc<dyn Storage>,
     pub record: Option<Record>,
     /// There if somebody watches.
@@ -131,8 +133,17 @@ pub struct Opening {
 impl CapturedFile {
     pub fn new(opening: Opening, mut crew: Crew) -> Self {
         let Opening { library, number, name, mode, collective_metadata, writable, .. } = opening;
-        let Opening { metadata_together, chunks_misplaced, group, inode, storage, record, progress, .. } =
-            opening;
+        let Opening {
+            metadata_together,
+            chunks_misplaced,
+            group,
+            inode,
+            presence,
+            storage,
+            record,
+            progress,
+            ..
+        } = opening;
         for session in [&mut crew.together, &mut crew.alone].into_iter().flatten() {
             session.turn_to(Arc::clone(&storage));
         }
@@ -148,6 +159,7 @@ impl CapturedFile {
             committed: 0,
             overlapped: false,
             unclear: false,
+            presence,
             scratch: Scratch::default(),
             habit: Habit::default(),
             kept: true,

@@ -7,6 +7,7 @@ use super::crew::Crew;
 use super::immediate::Habit;
 use super::order::Ordered;
 use super::overlap::{self, Ballot};
+use super::presence::{Presence, Solitude};
 use super::provoke;
 use super::stream::{Incoming, Outgoing, Scratch};
 use super::window::{Mark, Waiting, Window};
@@ -46,6 +47,8 @@ pub struct Work {
     /// Some rank may still be in a collective write of HDF5's own, which can write back old bytes between its own. The same on
     /// all ranks.
     pub unclear: bool,
+    /// With the first of ranks that are not all of the program.
+    pub presence: Option<Arc<Presence>>,
     pub scratch: Scratch,
     /// In immediate mode, what is left to HDF5. The same on all ranks.
     pub habit: Habit,
@@ -181,8 +184,12 @@ fn waiting<'w>(window: &'w Window, lent: &[(&'w [Run], &'w [u8])], epoch: u64) -
 impl Work {
     /// The session with these ranks; made when it is first needed.
     pub fn session(&mut self, with: With) -> Result<&mut Session, sago_exec::Error> {
-        let Self { crew: Crew { ranks, together, alone, config, facts, .. }, storage, traced_since, .. } =
-            self;
+        let Self {
+            crew: Crew { ranks, are_world, together, alone, config, facts, .. },
+            storage,
+            traced_since,
+            ..
+        } = self;
         let open = |ranks: &dyn Transport| {
             let calibration = Calibration::of(facts, !config.machine.is_empty());
             let setting = Setting { config: config.clone(), storage: *facts, calibration };
@@ -193,10 +200,8 @@ impl Work {
         match with {
             With::Everybody { .. } if together.is_none() => {
                 let mut session = open(ranks)?;
-                if ranks.is_world() {
-                    // All processes are in the commit, so none of them writes in another way.
-                    session.set_exclusive();
-                }
+                // All processes are in the commit, so none of them writes in another way.
+                session.set_exclusive(*are_world);
                 *together = Some(session);
             }
             With::Nobody if alone.is_none() => *alone = Some(open(&*sago_mpi::single()?)?),
@@ -365,6 +370,35 @@ impl Work {
     /// Carries out the window and what is lent with all ranks: in one commit, unless ranks wrote the same bytes in different
     /// collective writes. Then these are kept in order, as they would be without the window. `all` is the ballot of all.
     pub fn commit_together(
+        &mut self,
+        ready: Ready,
+        all: Ballot,
+        lent: &[(&[Run], &[u8])],
+    ) -> Result<(), sago_exec::Error> {
+        let alone = self.seclude()?;
+        let committed = self.commit_all(ready, all, lent);
+        if !self.crew.are_world {
+            self.crew.together.iter_mut().for_each(|session| session.set_exclusive(false));
+        }
+        drop(alone);
+        committed
+    }
+
+    /// All ranks are in the commit. If there are other processes, the first one sees to it that none of them has the file open, as
+    /// long as it has the result, and all hear of it. Collective.
+    fn seclude(&mut self) -> Result<Option<Solitude>, sago_exec::Error> {
+        let Crew { ranks, are_world, .. } = &self.crew;
+        if *are_world || !ranks.one_node() {
+            return Ok(None);
+        }
+        let alone = self.presence.as_ref().and_then(Presence::alone);
+        let mut told = [u8::from(alone.is_some())];
+        ranks.broadcast(0, &mut told)?;
+        self.session(EVERYBODY)?.set_exclusive(told == [1]);
+        Ok(alone)
+    }
+
+    fn commit_all(
         &mut self,
         Ready { declared, .. }: Ready,
         all: Ballot,

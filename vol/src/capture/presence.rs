@@ -1,0 +1,90 @@
+//! Whether anybody else has a file open for writing. The ranks of a communicator that is not all of the program cannot know that of
+//! others, which may write between their bytes. So the first of them holds a shared lock on one byte far behind the file
+//! as long as it is open; whoever wants to be alone for a while asks for it exclusively.
+//!
+//! The locks are of the kind that belongs to an open file: those of a process go when HDF5 closes the file anywhere in it. They mean
+//! nothing to HDF5, MPI and other programs.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Files do not become that long, and MPI locks only what it reads and writes.
+const BYTE: libc::off_t = 1 << 62;
+
+/// As long as it lives, nobody else is alone.
+#[derive(Debug)]
+pub struct Presence(File);
+
+/// As long as it lives, nobody else is there.
+#[derive(Debug)]
+pub struct Solitude(Arc<Presence>);
+
+impl Presence {
+    /// Waits for who is alone now. An error if the file system has no such locks.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        lock(&file, libc::F_OFD_SETLKW, libc::F_RDLCK)?;
+        Ok(Self(file))
+    }
+
+    /// `None` if somebody else is there.
+    pub fn alone(self: &Arc<Self>) -> Option<Solitude> {
+        lock(&self.0, libc::F_OFD_SETLK, libc::F_WRLCK).ok().map(|()| Solitude(Arc::clone(self)))
+    }
+}
+
+impl Drop for Solitude {
+    fn drop(&mut self) {
+        // A lock that is held already is made smaller at once. If not, the file's end frees it.
+        let _ = lock(&self.0.0, libc::F_OFD_SETLK, libc::F_RDLCK);
+    }
+}
+
+fn lock(file: &File, command: libc::c_int, kind: libc::c_int) -> io::Result<()> {
+    // SAFETY: plain numbers, for which zero is a value.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    (lock.l_type, lock.l_whence) = (kind as libc::c_short, libc::SEEK_SET as libc::c_short);
+    (lock.l_start, lock.l_len) = (BYTE, 1);
+    loop {
+        // SAFETY: an open file, and a lock as the command wants it.
+        if unsafe { libc::fcntl(file.as_raw_fd(), command, &lock) } >= 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_not_there_alone_cannot_be_alone() {
+        let path = std::env::temp_dir().join(format!("sago-presence-{}", std::process::id()));
+        File::create(&path).unwrap();
+        let one = Arc::new(Presence::of(&path).unwrap());
+        assert!(one.alone().is_some());
+        let two = Arc::new(Presence::of(&path).unwrap());
+        assert!(one.alone().is_none() && two.alone().is_none());
+        // What HDF5 closes meanwhile changes nothing.
+        drop(File::open(&path).unwrap());
+        assert!(two.alone().is_none());
+        drop(one);
+        let alone = two.alone().unwrap();
+        let came = std::thread::scope(|scope| {
+            let other = scope.spawn(|| Presence::of(&path).map(drop));
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            assert!(!other.is_finished(), "who comes waits");
+            drop(alone);
+            other.join().unwrap()
+        });
+        came.unwrap();
+        std::fs::remove_file(&path).unwrap();
+    }
+}

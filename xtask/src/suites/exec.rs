@@ -6,7 +6,7 @@
 use super::{Context, Log, On, Suite, Verdict};
 use crate::proc::{Done, Run};
 use crate::world::Mpi;
-use crate::{mpi, place};
+use crate::{mpi, place, setup};
 use anyhow::{Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 pub struct Exec;
 
 const LIMIT: Duration = Duration::from_secs(300);
+/// What a system can refuse and ranks can go without; see `tests/mpi/refuse.c`.
+const REFUSALS: [&str; 2] = ["memory", "programs"];
 
 impl Suite for Exec {
     fn name(&self) -> &'static str {
@@ -31,6 +33,7 @@ impl Suite for Exec {
             let host = host(family, &context.scratch)?;
             let program = Program { family, host, library: library.clone(), dir: context.scratch.clone() };
             program.patterns(context.full, log);
+            program.refused(log)?;
             program.killed(log)?;
             if context.full {
                 program.extremes(log);
@@ -73,6 +76,18 @@ pub fn host(family: Mpi, dir: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
+/// The library that refuses.
+fn refusing(family: Mpi, dir: &Path) -> Result<PathBuf> {
+    let library = dir.join(format!("refuse-{family}.so"));
+    Run::new(family.mpicc())
+        .args(["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(place::root().join("tests/mpi/refuse.c"))
+        .arg("-ldl")
+        .ok()?;
+    Ok(library)
+}
+
 struct Program {
     family: Mpi,
     host: PathBuf,
@@ -100,7 +115,11 @@ impl Program {
 
     fn case(&self, ranks: usize, test: &str, args: &[&str], log: &mut Log) {
         let what = format!("{test}, {ranks} ranks {}", args.join(" "));
-        match self.launch(ranks, test, args).run() {
+        self.record(what, self.launch(ranks, test, args).run(), log);
+    }
+
+    fn record(&self, what: String, done: Result<Done>, log: &mut Log) {
+        match done {
             Ok(done) => match seeds(&done) {
                 Some(seeds) if done.success() => log.record(&self.on(), what, seeds, Verdict::Pass),
                 _ => log.record(&self.on(), what, 1, Verdict::Fail(done.explain())),
@@ -128,6 +147,20 @@ impl Program {
         }
         self.case(4, "memory", &[], log);
         self.case(4, "tiny", &["count=20000"], log);
+    }
+
+    /// Ranks go without what the system refuses, and all is right.
+    fn refused(&self, log: &mut Log) -> Result<()> {
+        let refusing = refusing(self.family, &self.dir)?;
+        let preload = format!("{}:{}", refusing.display(), setup::idle_library(&place::cache()?).display());
+        for refusal in REFUSALS {
+            for ranks in [1, 3] {
+                let run = self.launch(ranks, "random", &["last=10"]);
+                let done = run.env("LD_PRELOAD", &preload).env("SAGO_REFUSE", refusal).run();
+                self.record(format!("random, {ranks} ranks, {refusal} refused"), done, log);
+            }
+        }
+        Ok(())
     }
 
     fn extremes(&self, log: &mut Log) {

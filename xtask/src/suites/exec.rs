@@ -16,7 +16,7 @@ pub struct Exec;
 
 const LIMIT: Duration = Duration::from_secs(300);
 /// What a system can refuse and ranks can go without; see `tests/mpi/refuse.c`.
-const REFUSALS: [&str; 2] = ["memory", "programs"];
+const REFUSALS: [&str; 3] = ["memory", "programs", "threads"];
 
 impl Suite for Exec {
     fn name(&self) -> &'static str {

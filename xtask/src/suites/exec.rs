@@ -17,6 +17,10 @@ pub struct Exec;
 const LIMIT: Duration = Duration::from_secs(300);
 /// What a system can refuse and ranks can go without; see `tests/mpi/refuse.c`.
 const REFUSALS: [&str; 3] = ["memory", "programs", "threads"];
+/// And between nodes.
+const FAR_REFUSALS: [&str; 2] = ["epoch", "window"];
+/// Runs a command where files in the node's memory have little room.
+const LITTLE_ROOM: &str = "mount -t tmpfs -o size=1m tmpfs /dev/shm && exec \"$@\"";
 
 impl Suite for Exec {
     fn name(&self) -> &'static str {
@@ -34,6 +38,7 @@ impl Suite for Exec {
             let program = Program { family, host, library: library.clone(), dir: context.scratch.clone() };
             program.patterns(context.full, log);
             program.refused(log)?;
+            program.little_room(log)?;
             program.killed(log)?;
             if context.full {
                 program.extremes(log);
@@ -153,13 +158,39 @@ impl Program {
     fn refused(&self, log: &mut Log) -> Result<()> {
         let refusing = refusing(self.family, &self.dir)?;
         let preload = format!("{}:{}", refusing.display(), setup::idle_library(&place::cache()?).display());
+        let mut case = |ranks: usize, args: &[&str], refusal: &str| {
+            let run = self.launch(ranks, "random", args);
+            let done = run.env("LD_PRELOAD", &preload).env("SAGO_REFUSE", refusal).run();
+            self.record(format!("random, {ranks} ranks {}, {refusal} refused", args.join(" ")), done, log);
+        };
         for refusal in REFUSALS {
-            for ranks in [1, 3] {
-                let run = self.launch(ranks, "random", &["last=10"]);
-                let done = run.env("LD_PRELOAD", &preload).env("SAGO_REFUSE", refusal).run();
-                self.record(format!("random, {ranks} ranks, {refusal} refused"), done, log);
-            }
+            case(1, &["last=10"], refusal);
+            case(3, &["last=10"], refusal);
         }
+        // MPICH ends a program that leaves it windows, which nobody can free without the last rank.
+        let windows = if self.family == Mpi::Mpich { 1 } else { FAR_REFUSALS.len() };
+        for refusal in &FAR_REFUSALS[..windows] {
+            case(3, &["last=10", "nodes-of=1"], refusal);
+        }
+        Ok(())
+    }
+
+    /// Where MPI's own windows would be files for which there is no room.
+    fn little_room(&self, log: &mut Log) -> Result<()> {
+        if self.family != Mpi::Mpich {
+            return Ok(());
+        }
+        if !Run::new("unshare").args(["--mount", "true"]).run()?.success() {
+            log.skip(&self.on(), "little room in /dev/shm", "only root can mount a small one");
+            return Ok(());
+        }
+        // MPICH's own messages would need some of it.
+        let run =
+            Run::new("unshare").args(["--mount", "sh", "-c", LITTLE_ROOM, "sh"]).env("UCX_TLS", "tcp,self");
+        let run = run.arg(self.family.mpiexec()).args(["-n", "4"]).arg(&self.host).arg(&self.library);
+        let run = run.arg("placed").arg(self.dir.join("little-room")).args(["nodes-of=1", "blocks=512"]);
+        let done = run.arg("options=exchange=aggregate aggregators=4 buffer=4MiB").limit(LIMIT).run();
+        self.record("placed, 4 ranks, little room in /dev/shm".to_owned(), done, log);
         Ok(())
     }
 

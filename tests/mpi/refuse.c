@@ -1,4 +1,4 @@
-/* Preloaded, refuses to a library of Sago's what some systems refuse, as SAGO_REFUSE says:
+/* Preloaded, refuses to a library of Sago's what some systems refuse, as REFUSE says:
  *
  *   memory    files in memory: a system call filter
  *   programs  files in memory that could be run as programs: vm.memfd_noexec=2
@@ -21,7 +21,7 @@
 
 static int refuses(const char *what, void *caller)
 {
-    const char *told = getenv("SAGO_REFUSE");
+    const char *told = getenv("REFUSE");
     Dl_info     info;
     if (!told || strcmp(told, what) || !dladdr(caller, &info)) return 0;
     return strstr(info.dli_fname, "libranks") || strstr(info.dli_fname, "libsago");

@@ -160,7 +160,7 @@ impl Program {
         let preload = format!("{}:{}", refusing.display(), setup::idle_library(&place::cache()?).display());
         let mut case = |ranks: usize, args: &[&str], refusal: &str| {
             let run = self.launch(ranks, "random", args);
-            let done = run.env("LD_PRELOAD", &preload).env("SAGO_REFUSE", refusal).run();
+            let done = run.env("LD_PRELOAD", &preload).env("REFUSE", refusal).run();
             self.record(format!("random, {ranks} ranks {}, {refusal} refused", args.join(" ")), done, log);
         };
         for refusal in REFUSALS {

@@ -40,7 +40,7 @@ pub struct Drive<'a, 'm> {
     /// There if the ranks are on several nodes and have bytes for each other.
     pub far: Option<&'a mut Far>,
     pub storage: &'a Arc<dyn Storage>,
-    /// There if this rank is an aggregator.
+    /// There if this rank is an aggregator, and the system has a thread for it.
     pub writer: Option<&'a mut Writer>,
     /// Room for bytes that are packed before they are written.
     pub pack: &'a mut Vec<u8>,
@@ -401,7 +401,7 @@ impl Drive<'_, '_> {
         Ok(engine.handle_stored(done.window, done.result?)?)
     }
 
-    /// Gives a window to the I/O thread; stores it at once where there would be nothing else to do meanwhile.
+    /// Gives a window to the I/O thread; stores it at once where there is none, or would be nothing else to do meanwhile.
     fn store(&mut self, window: WindowId, direction: Direction) -> Result<Option<Done>, Error> {
         let slot = self.prepared.slot(window.area, window.part);
         let layout = &self.prepared.plan.areas[window.area as usize].layout;
@@ -419,25 +419,17 @@ impl Drive<'_, '_> {
             Direction::Write => Access::Write(self.sieve),
             Direction::Read => Access::Read,
         };
-        if self.prepared.is_one_round() {
+        let alone = self.prepared.is_one_round();
+        let Some(writer) = self.writer.as_mut().filter(|_| !alone) else {
             let (storage, part) = (&**self.storage, (slot, &*extents));
             // SAFETY: as below.
             let done = unsafe { writer::store_here(self.arena, storage, window, access, part, self.scratch) };
             return done.map(Some);
-        }
+        };
         // SAFETY: the engine asks to store a window when its bytes have arrived (or its last readers are gone), and
         // lets nobody touch the buffer before it is told that the window is stored; `Session` settles the writer
         // before the arena goes.
-        unsafe {
-            self.writer.as_mut().ok_or(Error::Garbled)?.start(
-                self.arena,
-                self.storage,
-                window,
-                access,
-                slot,
-                &extents,
-            )
-        }?;
+        unsafe { writer.start(self.arena, self.storage, window, access, slot, &extents) }?;
         Ok(None)
     }
 

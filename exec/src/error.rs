@@ -25,8 +25,6 @@ pub enum Error {
     Misuse(Misuse),
     /// A rank is not on this node: a defect of Sago.
     Elsewhere { rank: Rank },
-    /// No thread for writing.
-    NoThread { code: i32 },
     /// The schedule names bytes that were not lent: a defect of Sago.
     NoSuchBytes,
     /// A panic: a defect of Sago.
@@ -54,9 +52,6 @@ impl fmt::Display for Error {
             Self::Garbled => write!(f, "a message between ranks makes no sense"),
             Self::Misuse(misuse) => misuse.fmt(f),
             Self::Elsewhere { rank } => write!(f, "rank {} is on another node", rank.0),
-            Self::NoThread { code } => {
-                write!(f, "cannot start the I/O thread: {}", std::io::Error::from_raw_os_error(*code))
-            }
             Self::NoSuchBytes => write!(f, "the schedule names bytes that were not lent"),
             Self::Panicked { text } => write!(f, "internal error: {text}; please report this"),
             Self::GivenUp => write!(f, "another rank has given up"),
@@ -79,12 +74,6 @@ impl From<sago_mpi::Error> for Error {
             | sago_mpi::Error::Mismatch { .. }) => Self::Unable(error),
             error => Self::Ranks(error),
         }
-    }
-}
-
-impl From<std::io::Error> for Error {
-    fn from(error: std::io::Error) -> Self {
-        Self::NoThread { code: error.raw_os_error().unwrap_or(0) }
     }
 }
 

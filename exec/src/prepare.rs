@@ -73,6 +73,11 @@ impl Prepared {
         parts == 1 && self.schedule.duties.iter().all(|duty| duty.expected().len() == 1)
     }
 
+    /// Whether this rank has something to store while something else is filled.
+    pub fn needs_writer(&self) -> bool {
+        !self.schedule.duties.is_empty() && !self.is_one_round()
+    }
+
     /// How many pairs of buffers each aggregator needs.
     pub fn slots_by_rank(&self) -> BTreeMap<Rank, usize> {
         let parts = self.plan.areas.iter().flat_map(|area| &area.parts);

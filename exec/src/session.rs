@@ -413,7 +413,7 @@ impl Session {
         self.setting.config.stripe_bytes.or(self.setting.storage.stripe_bytes).unwrap_or(1)
     }
 
-    /// Buffers for a plan, and a thread that stores them. Every rank knows what all need, so on a node all grow, or none.
+    /// Buffers for a plan. Every rank knows what all need, so on a node all grow, or none.
     fn make_room(&mut self, prepared: &Prepared) -> Result<(), Error> {
         let buffer_bytes = usize::try_from(prepared.plan.frame.settings.buffer_bytes).unwrap_or(usize::MAX);
         let slots = prepared.slots_by_rank();
@@ -421,17 +421,12 @@ impl Session {
         let slots = near.map(|(rank, _)| slots.get(&Rank(rank as u32)).copied().unwrap_or(0)).collect();
         let needed = Room { slots, buffer_bytes };
         let has = self.arena.as_ref().map(Arena::room);
-        let wanted = has.map_or_else(|| needed.clone(), |has| has.union(&needed));
         // Earlier plans may come again.
-        let mut thread = self.writer.is_some();
+        let wanted = has.map_or_else(|| needed.clone(), |has| has.union(&needed));
         if has != Some(&wanted) {
             // Its thread may still be about to ring a bell in there.
             (self.writer, self.arena) = (None, None);
             self.arena = Some(Arena::new(&*self.node, wanted, self.local.clone())?);
-        }
-        thread |= !prepared.schedule.duties.is_empty() && !prepared.is_one_round();
-        if thread && self.writer.is_none() {
-            self.writer = Some(Writer::new()?);
         }
         Ok(())
     }
@@ -475,6 +470,10 @@ impl Session {
         }
         if let Some(far) = &mut self.far {
             far.begin(self.attempts);
+        }
+        if self.writer.is_none() && plan.prepared.needs_writer() {
+            // Where the system has no thread for it now, this rank stores by itself, and asks again next time.
+            self.writer = Writer::new().ok();
         }
         let sieve = self.sieve(&plan.prepared);
         if let Some(trace) = &mut self.trace {

@@ -13,7 +13,7 @@ pub struct Stats {
     /// Sending to other nodes and taking what came from them.
     pub exchanging: Duration,
     pub waiting: Duration,
-    /// Storage calls of this rank's own bytes, and packing them.
+    /// Storage calls of this rank's own bytes, and packing them; of rounds, where no thread does them.
     pub storing: Duration,
     /// Storage calls of the I/O thread; they run beside all the rest.
     pub background: Duration,

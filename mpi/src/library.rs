@@ -260,7 +260,7 @@ functions! {
     MPI_Iprobe(c_int, c_int, Handle, *mut c_int, *mut c_void);
     MPI_Test(*mut Handle, *mut c_int, *mut c_void);
 
-    MPI_Win_allocate(isize, c_int, Handle, Handle, *mut *mut c_void, *mut Handle);
+    MPI_Win_create(*mut c_void, isize, c_int, Handle, Handle, *mut Handle);
     MPI_Win_set_errhandler(Handle, Handle);
     MPI_Win_free(*mut Handle);
     MPI_Win_lock_all(c_int, Handle);

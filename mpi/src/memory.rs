@@ -181,7 +181,7 @@ pub fn aligned(rank: usize, offset: usize) -> Result<(), Error> {
     if fits { Ok(()) } else { Err(Error::OutOfBounds { rank, offset, len: 8, size: 0 }) }
 }
 
-/// Zeroed memory of this process, for ranks that are threads.
+/// Zeroed memory of this process, for ranks that are threads, and for one that has nobody to share it with.
 #[derive(Debug)]
 pub struct Block {
     start: NonNull<u8>,

@@ -6,7 +6,7 @@
 
 use crate::comm::Comm;
 use crate::error::Error;
-use crate::memory::{PAGE, Segment, Shared};
+use crate::memory::{Block, PAGE, Segment, Shared, shared_blocks};
 use crate::transport::Reduce;
 use crate::wait::Wait;
 use std::fs::{File, OpenOptions};
@@ -14,6 +14,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::FileExt;
 use std::ptr;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Small enough to be had between two signals.
@@ -21,6 +22,10 @@ const ALLOCATION_STEP: usize = 1 << 20;
 
 /// One zeroed segment per rank; all ranks are on one node. Collective.
 pub fn share(comm: &Comm, wait: &dyn Wait, bytes: usize) -> Result<Shared, Error> {
+    if comm.size() == 1 {
+        // It needs no file, which some systems refuse.
+        return Ok(shared_blocks(vec![Arc::new(private(bytes)?)]));
+    }
     let sizes: Vec<usize> = comm
         .allgather_number(wait, bytes as u64)?
         .into_iter()
@@ -51,6 +56,14 @@ pub fn share(comm: &Comm, wait: &dyn Wait, bytes: usize) -> Result<Shared, Error
     }
 }
 
+/// Zeroed memory of this process alone, all of it there.
+pub fn private(bytes: usize) -> Result<Block, Error> {
+    if free_memory().is_some_and(|free| bytes as u64 > free) {
+        return Err(Error::NoMemory { bytes });
+    }
+    Block::new(bytes)
+}
+
 fn broadcast(comm: &Comm, wait: &dyn Wait, numbers: &mut [u64; 3]) -> Result<(), Error> {
     let mut bytes = [0; 24];
     numbers.iter().zip(bytes.chunks_mut(8)).for_each(|(n, b)| b.copy_from_slice(&n.to_le_bytes()));
@@ -63,13 +76,8 @@ fn broadcast(comm: &Comm, wait: &dyn Wait, numbers: &mut [u64; 3]) -> Result<(),
 
 /// Makes the file with all its memory, so that no later access finds that there is none, and writes the token.
 fn make(total: usize) -> io::Result<(File, u64)> {
-    // SAFETY: a C string; the result is checked.
-    let fd = unsafe { libc::memfd_create(c"sago".as_ptr(), libc::MFD_CLOEXEC) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: a descriptor that is ours alone.
-    let file = unsafe { File::from_raw_fd(fd) };
+    // Some systems allow only files that can never be run as programs; older kernels know of no such ones.
+    let file = without_name(0).or_else(|_| without_name(libc::MFD_NOEXEC_SEAL))?;
     if free_memory().is_some_and(|free| total as u64 > free) {
         return Err(io::ErrorKind::OutOfMemory.into());
     }
@@ -79,6 +87,16 @@ fn make(total: usize) -> io::Result<(File, u64)> {
     let token = time as u64 ^ u64::from(std::process::id()) << 40 | 1;
     file.write_all_at(&token.to_le_bytes(), 0)?;
     Ok((file, token))
+}
+
+fn without_name(flags: libc::c_uint) -> io::Result<File> {
+    // SAFETY: a C string; the result is checked.
+    let fd = unsafe { libc::memfd_create(c"sago".as_ptr(), libc::MFD_CLOEXEC | flags) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a descriptor that is ours alone.
+    Ok(unsafe { File::from_raw_fd(fd) })
 }
 
 /// In steps, each until it is done: some kernels undo all of a request when a signal comes, of a profiler's clock for example.

@@ -1,77 +1,98 @@
-//! MPI's windows: memory that other nodes reach.
+//! MPI's windows: memory that other nodes reach. It is ours, and all of it is there: what MPI allocates can be a file in
+//! a file system of the node's memory, which is found to be full when it is touched.
 
 use crate::abi::Handle;
 use crate::comm::{Comm, count};
 use crate::error::Error;
 use crate::library::Mpi;
-use crate::memory::{PAGE, Segment, aligned};
-use crate::transport::{Put, Window, check_rank};
+use crate::memory::{Block, PAGE, Segment, aligned};
+use crate::shm;
+use crate::transport::{Put, Reduce, Window, check_rank};
 use crate::wait::{Patience, Wait};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::ops::Range;
-use std::ptr;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
-/// A window for one-sided access, zeroed, with an access epoch that lasts as long as the window.
+/// Instead of the size of a window: its rank cannot reach others.
+const SHUT: u64 = u64::MAX;
+
+/// A window for one-sided access, zeroed, with an access epoch that lasts as long as the window. Every rank gets one, or
+/// none does: they agree on each step before the next, which needs all of them.
 pub fn remote(comm: &Comm, wait: Rc<dyn Wait>, bytes: usize) -> Result<Remote, Error> {
-    let window = MpiWindow::allocate(comm, bytes)?;
-    let own = Segment { start: window.start, len: bytes };
-    own.zero();
-    let nocheck = comm.constants().mode_nocheck;
-    // SAFETY: our live window.
-    let code = unsafe { (comm.mpi().fns.MPI_Win_lock_all)(nocheck, window.handle) };
-    comm.mpi().check("MPI_Win_lock_all", code)?;
+    let memory = agreed(comm, &*wait, memory(bytes))?;
+    let window = agreed(comm, &*wait, MpiWindow::create(comm, memory))?;
+    let opened = window.open(comm);
+    let sizes = comm.allgather_number(&*wait, if opened.is_ok() { bytes as u64 } else { SHUT })?;
+    if sizes.contains(&SHUT) {
+        let shut = opened.as_ref().map_or(Ok(()), |()| window.shut());
+        // What cannot be given back goes with the process.
+        drop(shut.and(window.free()));
+        return Err(opened.err().unwrap_or(Error::NoWindows));
+    }
+    let own = Segment { len: bytes, ..window.memory.segment() };
     let (byte, int64, sum) = (comm.constants().byte, comm.constants().int64, comm.constants().sum);
-    let sizes = comm.allgather_number(&*wait, bytes as u64)?;
     let sizes = sizes.into_iter().map(|n| usize::try_from(n).unwrap_or(0)).collect();
     let (rank, count_max) = (comm.rank(), comm.count_max());
     let under_way = UnderWay::default();
-    let remote = Remote { window, own, byte, int64, sum, rank, sizes, count_max, wait, under_way };
-    remote.sync()?;
-    comm.barrier(&*remote.wait)?;
-    Ok(remote)
+    Ok(Remote { window, own, byte, int64, sum, rank, sizes, count_max, wait, under_way })
 }
 
+/// What this rank has if all have theirs.
+fn agreed<T>(comm: &Comm, wait: &dyn Wait, mine: Result<T, Error>) -> Result<T, Error> {
+    let mut all = [u64::from(mine.is_ok())];
+    comm.allreduce(wait, Reduce::Min, &mut all)?;
+    mine.and_then(|mine| if all[0] == 1 { Ok(mine) } else { Err(Error::NoWindows) })
+}
+
+/// Whole pages, so that nothing else lies on what MPI may pin.
+fn memory(bytes: usize) -> Result<Block, Error> {
+    shm::private(bytes.checked_next_multiple_of(PAGE).ok_or(Error::NoMemory { bytes })?)
+}
+
+/// If it is merely dropped, it stays, and so does its memory: others may still reach it.
 struct MpiWindow {
     mpi: &'static Mpi,
     handle: Handle,
-    start: *mut u8,
+    memory: ManuallyDrop<Block>,
     here: PhantomData<*const ()>,
 }
 
 impl MpiWindow {
-    fn allocate(comm: &Comm, bytes: usize) -> Result<Self, Error> {
-        let (mpi, info, no_memory) = (comm.mpi(), comm.constants().info_null, Error::NoMemory { bytes });
-        let len =
-            bytes.checked_next_multiple_of(PAGE).and_then(|b| isize::try_from(b).ok()).ok_or(no_memory)?;
-        let (mut handle, mut start) = (0, ptr::null_mut());
-        // SAFETY: our live communicator and places to write to. Displacements are in bytes.
-        let code =
-            unsafe { (mpi.fns.MPI_Win_allocate)(len, 1, info, comm.handle(), &mut start, &mut handle) };
-        mpi.check("MPI_Win_allocate", code)?;
-        let handle = mpi.abi().clean(handle);
-        // SAFETY: the window that was just made.
-        let code = unsafe { (mpi.fns.MPI_Win_set_errhandler)(handle, comm.constants().errors_return) };
-        mpi.check("MPI_Win_set_errhandler", code)?;
-        Ok(Self { mpi, handle, start: start.cast(), here: PhantomData })
+    fn create(comm: &Comm, memory: Block) -> Result<Self, Error> {
+        let (mpi, info, memory) = (comm.mpi(), comm.constants().info_null, ManuallyDrop::new(memory));
+        let (Segment { start, len }, mut handle) = (memory.segment(), 0);
+        let (start, len) = (start.cast(), displacement(len));
+        // SAFETY: our live communicator, memory that goes after the window, and a place to write to. Displacements are in bytes.
+        let code = unsafe { (mpi.fns.MPI_Win_create)(start, len, 1, info, comm.handle(), &mut handle) };
+        mpi.check("MPI_Win_create", code)?;
+        Ok(Self { mpi, handle: mpi.abi().clean(handle), memory, here: PhantomData })
     }
 
+    fn open(&self, comm: &Comm) -> Result<(), Error> {
+        let (errors_return, nocheck) = (comm.constants().errors_return, comm.constants().mode_nocheck);
+        // SAFETY: our live window.
+        let code = unsafe { (self.mpi.fns.MPI_Win_set_errhandler)(self.handle, errors_return) };
+        self.mpi.check("MPI_Win_set_errhandler", code)?;
+        // SAFETY: as above.
+        self.mpi.check("MPI_Win_lock_all", unsafe { (self.mpi.fns.MPI_Win_lock_all)(nocheck, self.handle) })
+    }
+
+    fn shut(&self) -> Result<(), Error> {
+        // SAFETY: our live window, in an epoch.
+        self.mpi.check("MPI_Win_unlock_all", unsafe { (self.mpi.fns.MPI_Win_unlock_all)(self.handle) })
+    }
+
+    /// Collective.
     fn free(mut self) -> Result<(), Error> {
         // SAFETY: ours, and not used again.
-        self.mpi.check("MPI_Win_free", unsafe { (self.mpi.fns.MPI_Win_free)(&mut self.handle) })
-    }
-}
-
-impl Segment {
-    fn zero(self) {
-        if self.len > 0 {
-            // SAFETY: our own segment, which nobody else uses before the barrier that follows.
-            unsafe { self.start.write_bytes(0, self.len) };
-        }
+        self.mpi.check("MPI_Win_free", unsafe { (self.mpi.fns.MPI_Win_free)(&mut self.handle) })?;
+        drop(ManuallyDrop::into_inner(self.memory));
+        Ok(())
     }
 }
 
@@ -277,9 +298,7 @@ impl Window for Remote {
     }
 
     fn free(self: Box<Self>) -> Result<(), Error> {
-        // SAFETY: our live window, in an epoch.
-        let code = unsafe { (self.window.mpi.fns.MPI_Win_unlock_all)(self.window.handle) };
-        self.check("MPI_Win_unlock_all", code)?;
+        self.window.shut()?;
         self.under_way.all_flushed();
         self.window.free()
     }

@@ -6,7 +6,7 @@
 use super::{Context, Log, On, Suite, Verdict};
 use crate::proc::{Done, Run};
 use crate::world::Mpi;
-use crate::{mpi, place};
+use crate::{mpi, place, setup};
 use anyhow::{Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,12 @@ use std::time::{Duration, Instant};
 pub struct Exec;
 
 const LIMIT: Duration = Duration::from_secs(300);
+/// What a system can refuse and ranks can go without; see `tests/mpi/refuse.c`.
+const REFUSALS: [&str; 3] = ["memory", "programs", "threads"];
+/// And between nodes.
+const FAR_REFUSALS: [&str; 2] = ["epoch", "window"];
+/// Runs a command where files in the node's memory have little room.
+const LITTLE_ROOM: &str = "mount -t tmpfs -o size=1m tmpfs /dev/shm && exec \"$@\"";
 
 impl Suite for Exec {
     fn name(&self) -> &'static str {
@@ -31,6 +37,8 @@ impl Suite for Exec {
             let host = host(family, &context.scratch)?;
             let program = Program { family, host, library: library.clone(), dir: context.scratch.clone() };
             program.patterns(context.full, log);
+            program.refused(log)?;
+            program.little_room(log)?;
             program.killed(log)?;
             if context.full {
                 program.extremes(log);
@@ -73,6 +81,18 @@ pub fn host(family: Mpi, dir: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
+/// The library that refuses.
+fn refusing(family: Mpi, dir: &Path) -> Result<PathBuf> {
+    let library = dir.join(format!("refuse-{family}.so"));
+    Run::new(family.mpicc())
+        .args(["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(place::root().join("tests/mpi/refuse.c"))
+        .arg("-ldl")
+        .ok()?;
+    Ok(library)
+}
+
 struct Program {
     family: Mpi,
     host: PathBuf,
@@ -100,7 +120,11 @@ impl Program {
 
     fn case(&self, ranks: usize, test: &str, args: &[&str], log: &mut Log) {
         let what = format!("{test}, {ranks} ranks {}", args.join(" "));
-        match self.launch(ranks, test, args).run() {
+        self.record(what, self.launch(ranks, test, args).run(), log);
+    }
+
+    fn record(&self, what: String, done: Result<Done>, log: &mut Log) {
+        match done {
             Ok(done) => match seeds(&done) {
                 Some(seeds) if done.success() => log.record(&self.on(), what, seeds, Verdict::Pass),
                 _ => log.record(&self.on(), what, 1, Verdict::Fail(done.explain())),
@@ -128,6 +152,46 @@ impl Program {
         }
         self.case(4, "memory", &[], log);
         self.case(4, "tiny", &["count=20000"], log);
+    }
+
+    /// Ranks go without what the system refuses, and all is right.
+    fn refused(&self, log: &mut Log) -> Result<()> {
+        let refusing = refusing(self.family, &self.dir)?;
+        let preload = format!("{}:{}", refusing.display(), setup::idle_library(&place::cache()?).display());
+        let mut case = |ranks: usize, args: &[&str], refusal: &str| {
+            let run = self.launch(ranks, "random", args);
+            let done = run.env("LD_PRELOAD", &preload).env("REFUSE", refusal).run();
+            self.record(format!("random, {ranks} ranks {}, {refusal} refused", args.join(" ")), done, log);
+        };
+        for refusal in REFUSALS {
+            case(1, &["last=10"], refusal);
+            case(3, &["last=10"], refusal);
+        }
+        // MPICH ends a program that leaves it windows, which nobody can free without the last rank.
+        let windows = if self.family == Mpi::Mpich { 1 } else { FAR_REFUSALS.len() };
+        for refusal in &FAR_REFUSALS[..windows] {
+            case(3, &["last=10", "nodes-of=1"], refusal);
+        }
+        Ok(())
+    }
+
+    /// Where MPI's own windows would be files for which there is no room.
+    fn little_room(&self, log: &mut Log) -> Result<()> {
+        if self.family != Mpi::Mpich {
+            return Ok(());
+        }
+        if !Run::new("unshare").args(["--mount", "true"]).run()?.success() {
+            log.skip(&self.on(), "little room in /dev/shm", "only root can mount a small one");
+            return Ok(());
+        }
+        // MPICH's own messages would need some of it.
+        let run =
+            Run::new("unshare").args(["--mount", "sh", "-c", LITTLE_ROOM, "sh"]).env("UCX_TLS", "tcp,self");
+        let run = run.arg(self.family.mpiexec()).args(["-n", "4"]).arg(&self.host).arg(&self.library);
+        let run = run.arg("placed").arg(self.dir.join("little-room")).args(["nodes-of=1", "blocks=512"]);
+        let done = run.arg("options=exchange=aggregate aggregators=4 buffer=4MiB").limit(LIMIT).run();
+        self.record("placed, 4 ranks, little room in /dev/shm".to_owned(), done, log);
+        Ok(())
     }
 
     fn extremes(&self, log: &mut Log) {

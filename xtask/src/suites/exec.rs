@@ -184,9 +184,12 @@ impl Program {
             log.skip(&self.on(), "little room in /dev/shm", "only root can mount a small one");
             return Ok(());
         }
-        // MPICH's own messages would need some of it.
-        let run =
-            Run::new("unshare").args(["--mount", "sh", "-c", LITTLE_ROOM, "sh"]).env("UCX_TLS", "tcp,self");
+        // MPICH's own messages would need some of it; over TCP it can hang in MPI_Finalize, which this library prevents.
+        let finalizing = self.dir.join("idle.so");
+        let idle = place::root().join("tests/cluster/bin/idle.c");
+        Run::new("cc").args(["-O2", "-shared", "-fPIC", "-o"]).arg(&finalizing).arg(idle).arg("-ldl").ok()?;
+        let run = Run::new("unshare").args(["--mount", "sh", "-c", LITTLE_ROOM, "sh"]);
+        let run = run.env("UCX_TLS", "tcp,self").env("LD_PRELOAD", &finalizing);
         let run = run.arg(self.family.mpiexec()).args(["-n", "4"]).arg(&self.host).arg(&self.library);
         let run = run.arg("placed").arg(self.dir.join("little-room")).args(["nodes-of=1", "blocks=512"]);
         let done = run.arg("options=exchange=aggregate aggregators=4 buffer=4MiB").limit(LIMIT).run();

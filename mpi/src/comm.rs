@@ -71,19 +71,21 @@ impl Comm {
         self.size
     }
 
-    /// Whether it has as many members as the program has processes, as far as that can be told.
+    /// Whether its members are all processes of the program, as far as this one can tell.
     pub fn is_world(&self) -> bool {
-        let (mut world, mut parent) = (0, 0);
+        let (mut result, mut parent) = (c_int::MAX, 0);
         let Constants { comm_world, comm_null, .. } = *self.constants;
-        // SAFETY: a handle that there always is, and places to write to.
+        // SAFETY: a live communicator, one that there always is, and places to write to.
         let codes = unsafe {
             let fns = &self.mpi.fns;
-            [(fns.MPI_Comm_size)(comm_world, &mut world), (fns.MPI_Comm_get_parent)(&mut parent)]
+            [
+                (fns.MPI_Comm_compare)(self.handle, comm_world, &mut result),
+                (fns.MPI_Comm_get_parent)(&mut parent),
+            ]
         };
-        // Processes that others have started may share files with them.
-        codes == [0, 0]
-            && self.mpi.abi().clean(parent) == comm_null
-            && usize::try_from(world) == Ok(self.size)
+        // The same members, in any order. Processes that others have started may share files with them.
+        let same = (0..=2).contains(&result) || (201..=203).contains(&result);
+        codes == [0, 0] && same && self.mpi.abi().clean(parent) == comm_null
     }
 
     pub fn mpi(&self) -> &'static Mpi {

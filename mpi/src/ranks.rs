@@ -122,7 +122,7 @@ impl MpiRanks {
         RawComm(self.comm.handle())
     }
 
-    /// Whether these are all processes of the program.
+    /// Whether these are all processes of the program, as far as this one can tell.
     pub fn is_world(&self) -> bool {
         self.comm.is_world()
     }

@@ -28,6 +28,11 @@ impl PosixFile {
         Ok(Self { file: options(access).open(path)? })
     }
 
+    /// Another handle of the open file, with the same locks.
+    pub fn handle(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
     pub fn inode(&self) -> io::Result<Inode> {
         self.file.metadata().map(|found| Inode::new(&found))
     }

@@ -1,5 +1,7 @@
 /* What one file shows, or gives up, can wait in another: mounted, linked, opened twice, or copied from. */
 #include "../cases/cases.h"
+#include <signal.h>
+#include <sys/resource.h>
 
 enum { EACH = 100, MANY = 120000, FEWER = 24000, ROUNDS = 8 };
 
@@ -263,3 +265,182 @@ static void interleaved(hid_t dxpl)
 
 CASE(interleaved_by_ranks_alone) { interleaved(independent()); }
 CASE(interleaved_by_ranks_alone_collectively) { interleaved(collective()); }
+
+/* A file of all that rank 0 has opened by itself, too. */
+static hid_t open_alone(const char *name)
+{
+    hid_t fapl = on(MPI_COMM_SELF), file = ID(H5Fopen(name, H5F_ACC_RDWR, fapl));
+    H5Pclose(fapl);
+    return file;
+}
+
+/* A rank reads what waits in two files, and another one the same in the other order. */
+CASE(two_files_in_different_orders)
+{
+    hsize_t count = (hsize_t)(EACH * nranks), each = EACH, start = (hsize_t)(EACH * rank);
+    hid_t   x = make_file("x.h5"), y = make_file("y.h5"), dx = make_ints(x, "d", count, H5P_DEFAULT), dy = make_ints(y, "d", count, H5P_DEFAULT);
+    write_ints(dy, start, EACH, 0, collective());
+    OK(H5Fflush(y, H5F_SCOPE_GLOBAL));
+    barrier();
+    hid_t alone = rank ? -1 : open_alone("y.h5"), d = rank ? dx : open_ints(alone, "d");
+    hid_t memory = ID(H5Screate_simple(1, &each, NULL)), space = ID(H5Dget_space(dx));
+    OK(H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &each, NULL));
+    hid_t datasets[2] = {d, d}, types[2] = {H5T_NATIVE_INT, H5T_NATIVE_INT}, memories[2] = {memory, memory}, spaces[2] = {space, space};
+    for (int i = 0; i < 1000; i++) {
+        if (i % 50 == 0) {
+            write_ints(dx, start, EACH, i, independent());
+            write_ints(dy, start, EACH, i, independent());
+        }
+        int   parts[2][EACH];
+        void *buffers[2] = {parts[0], parts[1]};
+        OK(H5Dread_multi(2, datasets, types, memories, spaces, independent(), buffers));
+        EXPECT(parts[1][0] == i / 50 * 50 + (int)start, "read %d in round %d", parts[1][0], i);
+    }
+    barrier();
+    H5Sclose(memory);
+    H5Sclose(space);
+    if (rank == 0) {
+        OK(H5Dclose(d));
+        OK(H5Fclose(alone));
+    }
+    OK(H5Dclose(dx));
+    OK(H5Dclose(dy));
+    OK(H5Fclose(x));
+    OK(H5Fclose(y));
+}
+
+/* Whole chunks by one way, elements by the other. */
+CASE(chunks_directly_beside_another_way)
+{
+    hsize_t start = (hsize_t)(EACH * rank);
+    hid_t   file = make_file("f.h5"), d = make_ints(file, "d", (hsize_t)(EACH * nranks), in_chunks(EACH));
+    write_ints(d, start, EACH, 0, collective());
+    OK(H5Fflush(file, H5F_SCOPE_GLOBAL));
+    barrier();
+    hid_t    alone = open_alone("f.h5"), e = open_ints(alone, "d");
+    int      chunk[EACH];
+    uint32_t filters = 0;
+    size_t   bytes   = sizeof chunk;
+    write_ints(d, start, EACH, 500, independent());
+#if H5_VERSION_GE(2, 0, 0)
+    OK(H5Dread_chunk2(e, H5P_DEFAULT, &start, &filters, chunk, &bytes));
+#else
+    OK(H5Dread_chunk(e, H5P_DEFAULT, &start, &filters, chunk));
+#endif
+    EXPECT(chunk[0] == 500 + (int)start, "the chunk begins with %d", chunk[0]);
+    write_ints(d, start, EACH, 600, independent());
+    for (int i = 0; i < EACH; i++)
+        chunk[i] = 9000 + (int)start + i;
+    OK(H5Dwrite_chunk(e, H5P_DEFAULT, 0, &start, bytes, chunk));
+    barrier();
+    OK(H5Dclose(e));
+    OK(H5Fclose(alone));
+    OK(H5Dclose(d));
+    OK(H5Fclose(file));
+    expect_in_file("f.h5", "d", 0, (hsize_t)(EACH * nranks), 9000);
+}
+
+/* A dataset that was opened without MPI before anything was captured. */
+CASE(opened_before_anything_was_captured)
+{
+    hsize_t start = (hsize_t)(EACH * rank);
+    hid_t   file = make_file("f.h5"), d = make_ints(file, "d", (hsize_t)(EACH * nranks), H5P_DEFAULT);
+    write_ints(d, start, EACH, 0, collective());
+    OK(H5Dclose(d));
+    OK(H5Fclose(file));
+    barrier();
+    hid_t fapl = ID(H5Pcreate(H5P_FILE_ACCESS));
+    OK(H5Pset_file_locking(fapl, false, true));
+    hid_t serial = ID(H5Fopen("f.h5", H5F_ACC_RDONLY, fapl)), e = open_ints(serial, "d");
+    barrier();
+    file = open_file("f.h5");
+    d    = open_ints(file, "d");
+    write_ints(d, start, EACH, 500, independent());
+    expect_ints(e, start, EACH, 500, H5P_DEFAULT, "without MPI");
+    OK(H5Dclose(e));
+    OK(H5Fclose(serial));
+    H5Pclose(fapl);
+    OK(H5Dclose(d));
+    OK(H5Fclose(file));
+}
+
+/* Runs while rank 0 cannot write beyond so many bytes of any file. */
+static herr_t run_limited(rlim_t bytes, herr_t (*call)(hid_t), hid_t with)
+{
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    struct rlimit before, limit;
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit          = before;
+    limit.rlim_cur = bytes;
+    if (rank == 0)
+        setrlimit(RLIMIT_FSIZE, &limit);
+    herr_t code = call(with);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    return code;
+}
+
+static herr_t write_first(hid_t d)
+{
+    write_ints(d, (hsize_t)(10 * rank), 10, 0, collective());
+    return 0;
+}
+
+/* What one rank has in a file of its own that is the file of all cannot be written when all write together: nobody waits for it. */
+CASE(failure_beside_a_call_of_all)
+{
+    enum { COUNT = 4000 };
+    hid_t file = make_file("f.h5"), d = make_ints(file, "d", (hsize_t)(COUNT * nranks), H5P_DEFAULT);
+    write_ints(d, (hsize_t)(COUNT * rank), COUNT, 0, collective());
+    OK(H5Dclose(d));
+    OK(H5Fclose(file));
+    barrier();
+    hid_t alone = rank ? -1 : open_alone("f.h5"), e = rank ? -1 : open_ints(alone, "d");
+    barrier();
+    file = open_file("f.h5");
+    d    = open_ints(file, "d");
+    if (rank == 0)
+        write_ints(e, (hsize_t)(COUNT * nranks - 100), 100, 0, independent());
+    run_limited(8000, write_first, d);
+    barrier();
+    if (rank == 0) {
+        OK(H5Dclose(e));
+        OK(H5Fclose(alone));
+    }
+    OK(H5Dclose(d));
+    OK(H5Fclose(file));
+    expect_in_file("f.h5", "d", 0, (hsize_t)(COUNT * nranks), 0);
+}
+
+static herr_t flush_it(hid_t file) { return H5Fflush(file, H5F_SCOPE_GLOBAL); }
+static herr_t remove_it(hid_t file) { return H5Ldelete(file, "gone", H5P_DEFAULT); }
+
+/* The same where it is mounted, and all flush or remove something: all fail, or none. */
+static void fail_mounted(herr_t (*call)(hid_t))
+{
+    hid_t all = make_file("all.h5"), mine = own_file("mine"), d = make_ints(mine, "d", 100000, H5P_DEFAULT);
+    make_group(all, "m");
+    make_group(all, "gone");
+    OK(H5Fflush(all, H5F_SCOPE_GLOBAL));
+    OK(H5Fflush(mine, H5F_SCOPE_GLOBAL));
+    OK(H5Fmount(all, "m", mine, H5P_DEFAULT));
+    barrier();
+    if (rank == 0)
+        write_ints(d, 90000, 100, 500, independent());
+    herr_t code;
+    H5E_BEGIN_TRY { code = run_limited(8000, call, all); }
+    H5E_END_TRY
+    int codes[2] = {code, -code};
+    MPI_Allreduce(MPI_IN_PLACE, codes, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    EXPECT(codes[0] == -codes[1], "a call said %d here, and %d to %d elsewhere", code, -codes[1], codes[0]);
+    OK(H5Funmount(all, "m"));
+    OK(H5Dclose(d));
+    OK(H5Fclose(mine));
+    OK(H5Fclose(all));
+    char name[32];
+    snprintf(name, sizeof name, "mine%d.h5", 0);
+    expect_in_file(name, "d", 90000, 100, 500);
+}
+
+CASE(failure_in_a_mounted_file_and_a_flush) { fail_mounted(flush_it); }
+CASE(failure_in_a_mounted_file_and_a_removal) { fail_mounted(remove_it); }

@@ -81,7 +81,7 @@ unsafe extern "C" fn read(
             let native =
                 || read(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request);
             let call = call(count, wrappers, [memory_types, memory_spaces, file_spaces], buffers, dxpl);
-            let _others = capture::make_way(&call, false)?;
+            capture::make_way(call.library, call.wrappers, dxpl, false)?;
             call.follow(capture::read(&call)?, native)
         })
     }
@@ -108,7 +108,7 @@ unsafe extern "C" fn write(
                 || write(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request);
             let call =
                 call(count, wrappers, [memory_types, memory_spaces, file_spaces], buffers.cast(), dxpl);
-            capture::make_way(&call, true)?;
+            capture::make_way(call.library, call.wrappers, dxpl, true)?;
             call.follow(capture::write(&call)?, native)
         })
     }
@@ -218,6 +218,9 @@ unsafe extern "C" fn optional(
     unsafe {
         forward(Op::DatasetOptional, wrapper, request, |class, object| {
             let optional = class.dataset_cls.optional.ok_or(Error::NoMethod)?;
+            if let Some(writing) = capture::moves_chunks(&*args) {
+                capture::make_way(Wrapper::parts(wrapper).1.library, &[wrapper], dxpl, writing)?;
+            }
             let afterwards = match Wrapper::role(wrapper) {
                 Role::Dataset(dataset) => capture::before_optional(&dataset, args, dxpl)?,
                 _ => Afterwards::Nothing,

@@ -188,6 +188,9 @@ unsafe extern "C" fn optional(
             }
             // A rank's picture of the file has what it wrote.
             let pictured = (*args).op_type == H5VL_NATIVE_FILE_GET_FILE_IMAGE as c_int;
+            if pictured {
+                capture::show_beside(file)?;
+            }
             let _alone = if pictured { file.show_while_read()? } else { None };
             let code = optional(object, args, dxpl, request);
             if sets_atomicity && code >= 0 {

@@ -18,7 +18,7 @@ pub struct Crew {
     /// The same for crews of the same ranks.
     pub group: u64,
     pub ranks: MpiRanks,
-    /// They are all processes of the program.
+    /// They are all processes of the program. The same on all.
     pub are_world: bool,
     /// Of all ranks; made at the first commit.
     pub together: Option<Session>,
@@ -42,12 +42,12 @@ pub struct Crew {
 unsafe impl Send for Crew {}
 
 impl Crew {
-    pub fn new(id: u64, group: u64, ranks: MpiRanks) -> std::io::Result<Self> {
+    pub fn new(id: u64, group: u64, ranks: MpiRanks, are_world: bool) -> std::io::Result<Self> {
         let (config, facts) = (Config::default(), StorageFacts::default());
         Ok(Self {
             id,
             group,
-            are_world: ranks.is_world(),
+            are_world,
             ranks,
             together: None,
             alone: None,
@@ -86,11 +86,12 @@ impl Crew {
             ahead.set_board(None, 0);
             self.joined = false;
         }
-        if self.window.capacity() != window_bytes {
-            self.window = Window::new(Region::new(window_bytes)?);
-        }
         if let Some(ahead) = &mut self.ahead {
             ahead.restart();
+        }
+        // What may fail on some ranks only comes last.
+        if self.window.capacity() != window_bytes {
+            self.window = Window::new(Region::new(window_bytes)?);
         }
         self.window.clear();
         Ok(())

@@ -1,6 +1,6 @@
 //! Datasets without links lose their storage when they are closed: what is written to them must not wait.
 
-use super::{companions, file_of, look, mounted_beside, reaches, settle_all};
+use super::{companions, file_of, look, mounted_beside, reaches, settle_all, settle_mounted};
 use crate::below::{Below, Wrapper};
 use crate::capture::dataset::{Dataset, Links};
 use crate::capture::file::CapturedFile;
@@ -33,8 +33,11 @@ pub unsafe fn remove_links(
         unsafe { has_groups(wrapper, kind) } || companions(&file).iter().any(|file| file.is_mounted());
     // Before the ranks meet: then what waits there is in the file before any of them removes anything.
     let beside = mounted_beside(&file);
-    beside.iter().try_for_each(|other| other.settle_alone())?;
-    let groups = file.settle_and_tell(groups)?;
+    let failed = settle_mounted(&beside);
+    let [groups, failed] = file.settle_and_tell([groups, failed])?;
+    if failed {
+        return Err(file.fail_beside());
+    }
     settle_all(&file)?;
     let code = remove();
     links_removed(companions(&file));

@@ -41,7 +41,7 @@ pub use links::{group_without_name, remove_links};
 pub use open::{Gathered, Request, gather};
 pub use reason::Reason;
 pub use transfer::{Afterwards, Call, read, write};
-pub use twins::make_way;
+pub use twins::{make_way, show_beside};
 
 use crate::below::{Below, Role, Wrapper};
 use crate::state::State;
@@ -339,12 +339,12 @@ pub unsafe fn file_of(wrapper: *const c_void, kind: H5I_type_t) -> Option<Arc<Ca
 /// Before an operation that looks at, or changes, what lies in a file, or in one that is linked to it or mounted in it:
 /// carries out what waits for all files of the same ranks, and on this rank for those of others that are mounted. Collective.
 pub fn settle_all(file: &CapturedFile) -> Result<(), Error> {
-    settle_each(file, |_| true)
+    settle_each(file, |_| true, false)
 }
 
 /// Before a flush: the same, but what cannot be carried out of a file that is not flushed is told by its own calls. Collective.
 pub fn settle_flushed(file: &CapturedFile) -> Result<(), Error> {
-    settle_each(file, |other| reaches(file, other))
+    settle_each(file, |other| reaches(file, other), false)
 }
 
 /// Whether names that begin in a file may lead into another one of the same ranks, or it is the same: by a mount.
@@ -352,12 +352,19 @@ fn reaches(file: &CapturedFile, other: &CapturedFile) -> bool {
     other.number == file.number || other.is_mounted()
 }
 
-/// All of them, whatever becomes of one; the first error of those that `count`.
-fn settle_each(file: &CapturedFile, count: impl Fn(&CapturedFile) -> bool) -> Result<(), Error> {
+/// All of them, whatever becomes of one; the first error of those that `count`. If this rank or another has `failed`, or does so by itself,
+/// all fail.
+fn settle_each(
+    file: &CapturedFile,
+    count: impl Fn(&CapturedFile) -> bool,
+    failed: bool,
+) -> Result<(), Error> {
     // Before the ranks of this file meet, so that each has done so before any of them goes on.
-    let mut settled = mounted_beside(file).iter().try_for_each(|other| other.settle_alone());
+    let failed = settle_mounted(&mounted_beside(file)) || failed;
+    let mut settled = Ok(());
     for other in companions(file) {
-        let its = other.settle();
+        let here = other.number == file.number && other.writable;
+        let its = if here { other.settle_unless(failed) } else { other.settle() };
         settled = settled.and(if count(&other) { its } else { Ok(()) });
     }
     settled
@@ -375,6 +382,11 @@ fn mounted_beside(file: &CapturedFile) -> Vec<Arc<CapturedFile>> {
     files
 }
 
+/// Carries out what waits on this rank in files of others; whether that failed.
+fn settle_mounted(files: &[Arc<CapturedFile>]) -> bool {
+    files.iter().filter(|file| file.settle_alone().is_err()).count() > 0
+}
+
 /// Before an object is copied, by the ranks that have opened the target: all that the source may reach, by mounts or links, is in the
 /// files. As long as the caller has the result, what this rank wrote is not undone by another; not where several ranks
 /// make the copy, since one of them could wait for another that waits for it.
@@ -384,14 +396,31 @@ fn mounted_beside(file: &CapturedFile) -> Vec<Arc<CapturedFile>> {
 pub unsafe fn before_copy(target: *const c_void, kind: H5I_type_t) -> Result<Vec<ahead::Alone>, Error> {
     // SAFETY: the caller's promise.
     let (to, below) = unsafe { (file_of(target, kind), Wrapper::parts(target).1) };
-    to.as_ref().map_or(Ok(()), |to| settle_all(to))?;
     let mut others = State::of(below.library).files();
     others.retain(|file| to.as_ref().is_none_or(|to| to.group != file.group));
     let by_one = match &to {
         Some(to) => to.is_of_one_rank(),
         None => below.refusal() == Some(Reason::NotMpio),
     };
-    twins::show(others, by_one)
+    if by_one {
+        to.as_ref().map_or(Ok(()), |to| settle_all(to))?;
+        return twins::hold(others);
+    }
+    let shown = others.iter().map(|file| file.show()).fold(Ok(()), Result::and);
+    match to {
+        // All of them hear of it.
+        Some(to) => settle_each(&to, |_| true, shown.is_err()).map(|()| Vec::new()),
+        None => shown.map(|()| Vec::new()),
+    }
+}
+
+/// Whether an optional operation writes or reads a chunk as it is.
+pub fn moves_chunks(args: &H5VL_optional_args_t) -> Option<bool> {
+    match args.op_type as u32 {
+        H5VL_NATIVE_DATASET_CHUNK_READ => Some(false),
+        H5VL_NATIVE_DATASET_CHUNK_WRITE => Some(true),
+        _ => None,
+    }
 }
 
 /// Before an optional operation on a dataset, if it moves raw data past us: by this rank alone, or by all. What follows it.

@@ -136,6 +136,9 @@ pub unsafe fn open(
     let Together { window_bytes, facts, twins: somewhere } = together;
     hints::add_facts(facts, &mut options);
     let config = options.config();
+    // Before the ranks meet: who is alone in the file meanwhile must be done when any of them writes.
+    let present = request.writable && facts.medium != Medium::Network && crew.ranks.rank() == 0;
+    let presence = if present { storage.handle().and_then(Presence::of).ok() } else { None };
     let ready = crew.prepare(config, facts, window_bytes);
     let all_ready = crew.ranks.agree(ready.map_err(|error| error.to_string()));
     if all_ready.is_err() {
@@ -143,8 +146,6 @@ pub unsafe fn open(
         return Err(Reason::NoMemory);
     }
     let inode = storage.inode().ok();
-    let others = request.writable && crew.ranks.one_node() && !crew.are_world;
-    let presence = if others && crew.ranks.rank() == 0 { Presence::of(&path).ok() } else { None };
     let storage = provoke::storage(storage, crew.ranks.rank());
     let (record, storage) = Record::begin(&options, &path, storage, &mut crew);
     let watched = config.verbose && request.writable && crew.ranks.rank() == 0;
@@ -231,9 +232,10 @@ fn crew(
 /// Collective.
 fn make_crew(newcomers: Newcomers, id: u64) -> Result<Result<Crew, Reason>, sago_mpi::Error> {
     let ranks = newcomers.settle()?;
-    let mut group = [process_hash()];
-    ranks.allreduce(Reduce::Sum, &mut group)?;
-    Ok(Crew::new(id, group[0] ^ ranks.size() as u64, ranks).map_err(|_| Reason::NoMemory))
+    let mut sums = [process_hash(), u64::from(ranks.is_world())];
+    ranks.allreduce(Reduce::Sum, &mut sums)?;
+    let (size, [processes, in_world]) = (ranks.size() as u64, sums);
+    Ok(Crew::new(id, processes ^ size, ranks, in_world == size).map_err(|_| Reason::NoMemory))
 }
 
 /// The communicator and the hints in a file access list, duplicated for us, if its driver is that of MPI-IO.

@@ -8,11 +8,12 @@
 use super::ahead::Alone;
 use super::file::CapturedFile;
 use super::open::path_of;
-use super::transfer::Call;
+use super::reason::Reason;
+use super::transfer::is_collective;
 use crate::below::{Below, Role, Wrapper};
 use crate::state::State;
 use sago_hdf5::sys::*;
-use sago_hdf5::{Error, Library};
+use sago_hdf5::{Error, Library, error};
 use sago_storage::Inode;
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -49,28 +50,60 @@ pub fn of_inode(library: &Library, inode: Option<Inode>) -> Vec<Arc<CapturedFile
 }
 
 /// Before HDF5, or a file of ours, transfers bytes of datasets whose files may be open in another way, too: what this rank has written
-/// there is in the file then. Who reads by himself keeps what he gets until he is done.
+/// there is in the file then. Where ranks come together no error keeps one of them away: what could not be written waits on, and
+/// is told by the calls that carry it out.
 ///
 /// # Safety
-/// The call's wrappers are live.
-pub unsafe fn make_way(call: &Call<'_>, writing: bool) -> Result<Vec<Alone>, Error> {
+/// The wrappers are live ones of datasets of this library.
+pub unsafe fn make_way(
+    library: &'static Library,
+    wrappers: &[*mut c_void],
+    dxpl: hid_t,
+    writing: bool,
+) -> Result<(), Error> {
     let mut others: Vec<Arc<CapturedFile>> = Vec::new();
-    for wrapper in call.wrappers {
+    for wrapper in wrappers {
         // SAFETY: the caller's promise.
         let (inode, own) = match unsafe { Wrapper::role(*wrapper) } {
             Role::Dataset(dataset) if dataset.file.may_have_twins() => {
                 (dataset.file.inode, Some(Arc::clone(&dataset.file)))
             }
             Role::Passed(_, inode) => (inode, None),
+            // SAFETY: the caller's promise.
+            Role::None if State::of(library).captures() => (unsafe { look_late(*wrapper) }, None),
             _ => continue,
         };
-        let its = of_inode(call.library, inode).into_iter();
+        let its = of_inode(library, inode).into_iter();
         others.extend(its.filter(|file| own.as_ref().is_none_or(|own| !Arc::ptr_eq(own, file))));
     }
-    match writing {
-        true => others.iter().try_for_each(|file| file.settle_alone()).map(|()| Vec::new()),
-        false => show(others, !call.is_collective()),
+    if others.is_empty() {
+        return Ok(());
     }
+    let see_to = |file: &Arc<CapturedFile>| if writing { file.settle_alone() } else { file.show() };
+    let seen_to = others.iter().map(see_to).fold(Ok(()), Result::and);
+    if is_collective(library, dxpl) { Ok(()) } else { seen_to }
+}
+
+/// The file of a dataset that was opened before any was captured.
+///
+/// # Safety
+/// `wrapper` is a live wrapper of a dataset.
+unsafe fn look_late(wrapper: *mut c_void) -> Option<Inode> {
+    // SAFETY: the caller's promise.
+    let (object, below) = unsafe { Wrapper::parts(wrapper) };
+    // SAFETY: the object in a dataset's wrapper is a dataset.
+    let inode = error::quietly(below.library, || unsafe { inode_below(&below, object) });
+    let reason = below.refusal().unwrap_or(Reason::OtherFile);
+    // SAFETY: the caller's promise.
+    unsafe { Wrapper::set_role(wrapper, Role::Passed(reason, inode)) };
+    inode
+}
+
+/// Before HDF5 reads all of a file: what waits on this rank where it is open in another way.
+pub fn show_beside(file: &Arc<CapturedFile>) -> Result<(), Error> {
+    let mut others = if file.may_have_twins() { of_inode(file.library, file.inode) } else { Vec::new() };
+    others.retain(|other| !Arc::ptr_eq(other, file));
+    others.iter().try_for_each(|other| other.show())
 }
 
 /// Before a file is opened: those of the same ranks that are open on the same one have nothing waiting from now on. Whether there are any
@@ -91,13 +124,13 @@ pub fn meet(library: &Library, name: &str, group: u64, writable: bool) -> bool {
     !others.is_empty()
 }
 
-/// Lets HDF5 read what waits on this rank in several files. If it reads by this rank `alone`, no other puts older bytes over it as long as
-/// the caller has the result; if ranks read together, also if that is only metadata, none may keep the others from the files.
-pub fn show(mut files: Vec<Arc<CapturedFile>>, alone: bool) -> Result<Vec<Alone>, Error> {
-    if !alone || files.iter().any(|file| file.collective_metadata) {
+/// Lets HDF5 read what waits on this rank in several files: as long as the caller has the result, no other rank puts older bytes over it.
+/// All ranks take files in the same order, have none before, and wait for nothing else while they have some.
+pub fn hold(mut files: Vec<Arc<CapturedFile>>) -> Result<Vec<Alone>, Error> {
+    if files.iter().any(|file| file.collective_metadata) {
+        // Others may be needed to read the metadata.
         return files.iter().try_for_each(|file| file.show()).map(|()| Vec::new());
     }
-    // All ranks take files in the same order, and wait for nothing else while they have some.
     files.sort_by_key(|file| (file.inode, file.number));
     files.dedup_by_key(|file| file.number);
     files.iter().try_for_each(|file| file.await_others())?;

@@ -378,12 +378,24 @@ impl CapturedFile {
         Ok(self.capturing(work, |work| work.keep(writes, with)))
     }
 
-    /// Carries out what waits on any rank, and whether any rank said yes. Collective.
-    pub fn settle_and_tell(&self, yes: bool) -> Result<bool, Error> {
+    /// Carries out what waits on any rank, and whether any rank said yes to each question. Collective.
+    pub fn settle_and_tell<const N: usize>(&self, yes: [bool; N]) -> Result<[bool; N], Error> {
         if self.is_closed() {
             return Ok(yes);
         }
-        self.settle_and_ask(&mut *self.work()?, [yes]).map(|[some]| some)
+        self.settle_and_ask(&mut *self.work()?, yes)
+    }
+
+    /// Carries out what waits on any rank; all ranks fail if one of them has `failed` before. Collective.
+    pub fn settle_unless(&self, failed: bool) -> Result<(), Error> {
+        let [failed] = self.settle_and_tell([failed])?;
+        if failed { Err(self.fail_beside()) } else { Ok(()) }
+    }
+
+    pub fn fail_beside(&self) -> Error {
+        let why =
+            "some rank cannot write what waits in another file that it has opened, and that this one reaches";
+        Error::Message(format!("{}: {why}; a flush of that file says why", self.name))
     }
 
     /// Carries out what waits on any rank. Collective.

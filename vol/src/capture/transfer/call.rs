@@ -27,7 +27,7 @@ impl Call<'_> {
         self.library.parallel.as_ref().ok_or(Error::Reported)
     }
 
-    pub fn is_collective(&self) -> bool {
+    pub(super) fn is_collective(&self) -> bool {
         is_collective(self.library, self.dxpl)
     }
 

@@ -184,7 +184,7 @@ impl Targets {
             return self.settle_before(true).map(|()| Vec::new());
         }
         if self.is_elsewhere() {
-            return twins::show(State::of(self.file.library).files(), true);
+            return twins::hold(State::of(self.file.library).files());
         }
         Ok(self.file.show_while_read()?.into_iter().collect())
     }

@@ -81,8 +81,8 @@ unsafe extern "C" fn read(
             let native =
                 || read(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request);
             let call = call(count, wrappers, [memory_types, memory_spaces, file_spaces], buffers, dxpl);
-            capture::make_way(call.library, call.wrappers, dxpl, false)?;
-            call.follow(capture::read(&call)?, native)
+            let late = capture::make_way(call.library, call.wrappers, dxpl, false)?;
+            late.follow(call.follow(capture::read(&call)?, native)?)
         })
     }
 }
@@ -108,8 +108,8 @@ unsafe extern "C" fn write(
                 || write(count, objects, memory_types, memory_spaces, file_spaces, dxpl, buffers, request);
             let call =
                 call(count, wrappers, [memory_types, memory_spaces, file_spaces], buffers.cast(), dxpl);
-            capture::make_way(call.library, call.wrappers, dxpl, true)?;
-            call.follow(capture::write(&call)?, native)
+            let late = capture::make_way(call.library, call.wrappers, dxpl, true)?;
+            late.follow(call.follow(capture::write(&call)?, native)?)
         })
     }
 }
@@ -218,15 +218,18 @@ unsafe extern "C" fn optional(
     unsafe {
         forward(Op::DatasetOptional, wrapper, request, |class, object| {
             let optional = class.dataset_cls.optional.ok_or(Error::NoMethod)?;
-            if let Some(writing) = capture::moves_chunks(&*args) {
-                capture::make_way(Wrapper::parts(wrapper).1.library, &[wrapper], dxpl, writing)?;
-            }
+            let library = Wrapper::parts(wrapper).1.library;
+            let late = match capture::moves_chunks(&*args) {
+                Some(writing) => Some(capture::make_way(library, &[wrapper], dxpl, writing)?),
+                None => None,
+            };
             let afterwards = match Wrapper::role(wrapper) {
                 Role::Dataset(dataset) => capture::before_optional(&dataset, args, dxpl)?,
                 _ => Afterwards::Nothing,
             };
             let code = optional(object, args, dxpl, request);
-            afterwards.follow(code >= 0).map(|()| code)
+            afterwards.follow(code >= 0)?;
+            late.map_or(Ok(code), |late| late.follow(code))
         })
     }
 }

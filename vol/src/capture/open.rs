@@ -121,6 +121,7 @@ pub unsafe fn open(
     let storage = path.as_ref().and_then(|path| PosixFile::open(path, access).ok());
     // As the first rank sees it: all must plan with the same facts.
     let facts = path.as_ref().filter(|_| crew.ranks.rank() == 0).map(|path| found(path));
+    let local = facts.as_ref().is_some_and(|facts| facts.local);
     let votes =
         Votes { storage: storage.is_some(), number: number.is_some(), known: known.is_some(), twins, facts };
     let together = match votes.agree(&crew.ranks, options.config()).map_err(|_| Reason::NoMpi)? {
@@ -137,7 +138,7 @@ pub unsafe fn open(
     hints::add_facts(facts, &mut options);
     let config = options.config();
     // Before the ranks meet: who is alone in the file meanwhile must be done when any of them writes.
-    let present = request.writable && facts.medium != Medium::Network && crew.ranks.rank() == 0;
+    let present = request.writable && local;
     let presence = if present { storage.handle().and_then(Presence::of).ok() } else { None };
     let ready = crew.prepare(config, facts, window_bytes);
     let all_ready = crew.ranks.agree(ready.map_err(|error| error.to_string()));
@@ -342,6 +343,8 @@ struct Votes {
 struct Found {
     facts: StorageFacts,
     incoherent: bool,
+    /// No other node has the file.
+    local: bool,
 }
 
 /// What the ranks have found out together.
@@ -361,7 +364,7 @@ impl Votes {
         let window = config.window_bytes.unwrap_or_else(|| window_bytes(ranks));
         let yes = [self.storage, self.number, self.known, !self.known].map(u64::from);
         let nothing = Found::default();
-        let Found { facts, incoherent } = self.facts.as_ref().unwrap_or(&nothing);
+        let Found { facts, incoherent, .. } = self.facts.as_ref().unwrap_or(&nothing);
         let StorageFacts { stripe_bytes, targets, medium } = *facts;
         let medium = MEDIA.iter().position(|known| *known == medium).unwrap_or(0) as u64;
         let found = [stripe_bytes.unwrap_or(0), targets.map_or(0, u64::from), medium, u64::from(*incoherent)];
@@ -426,7 +429,7 @@ fn found(path: &Path) -> Found {
         targets: found.stripes.and_then(|stripes| stripes.count),
         medium: found.medium(),
     };
-    Found { facts, incoherent: !found.is_coherent() }
+    Found { facts, incoherent: !found.is_coherent(), local: found.shared == Some(false) }
 }
 
 #[cfg(test)]

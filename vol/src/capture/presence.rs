@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const BYTE: libc::off_t = 1 << 62;
 
 /// Who is alone is so for a commit. One whose process is stopped in it is not waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 const PAUSE: Duration = Duration::from_micros(500);
 
 /// As long as it lives, nobody else is alone.

@@ -50,8 +50,7 @@ pub fn of_inode(library: &Library, inode: Option<Inode>) -> Vec<Arc<CapturedFile
 }
 
 /// Before HDF5, or a file of ours, transfers bytes of datasets whose files may be open in another way, too: what this rank has written
-/// there is in the file then. Where ranks come together no error keeps one of them away: what could not be written waits on, and
-/// is told by the calls that carry it out.
+/// there is in the file then. Where ranks come together no failure keeps one of them away: it is told when they are done.
 ///
 /// # Safety
 /// The wrappers are live ones of datasets of this library.
@@ -60,7 +59,7 @@ pub unsafe fn make_way(
     wrappers: &[*mut c_void],
     dxpl: hid_t,
     writing: bool,
-) -> Result<(), Error> {
+) -> Result<Late, Error> {
     let mut others: Vec<Arc<CapturedFile>> = Vec::new();
     for wrapper in wrappers {
         // SAFETY: the caller's promise.
@@ -77,11 +76,22 @@ pub unsafe fn make_way(
         others.extend(its.filter(|file| own.as_ref().is_none_or(|own| !Arc::ptr_eq(own, file))));
     }
     if others.is_empty() {
-        return Ok(());
+        return Ok(Late(Ok(())));
     }
     let see_to = |file: &Arc<CapturedFile>| if writing { file.settle_alone() } else { file.show() };
     let seen_to = others.iter().map(see_to).fold(Ok(()), Result::and);
-    if is_collective(library, dxpl) { Ok(()) } else { seen_to }
+    if is_collective(library, dxpl) { Ok(Late(seen_to)) } else { seen_to.map(|()| Late(Ok(()))) }
+}
+
+/// A failure to be told after a call.
+#[must_use]
+pub struct Late(Result<(), Error>);
+
+impl Late {
+    /// What becomes of a call that said this.
+    pub fn follow(self, code: herr_t) -> Result<herr_t, Error> {
+        if code < 0 { Ok(code) } else { self.0.map(|()| code) }
+    }
 }
 
 /// The file of a dataset that was opened before any was captured.
@@ -93,9 +103,11 @@ unsafe fn look_late(wrapper: *mut c_void) -> Option<Inode> {
     let (object, below) = unsafe { Wrapper::parts(wrapper) };
     // SAFETY: the object in a dataset's wrapper is a dataset.
     let inode = error::quietly(below.library, || unsafe { inode_below(&below, object) });
-    let reason = below.refusal().unwrap_or(Reason::OtherFile);
-    // SAFETY: the caller's promise.
-    unsafe { Wrapper::set_role(wrapper, Role::Passed(reason, inode)) };
+    if inode.is_some() {
+        let reason = below.refusal().unwrap_or(Reason::OtherFile);
+        // SAFETY: the caller's promise.
+        unsafe { Wrapper::set_role(wrapper, Role::Passed(reason, inode)) };
+    }
     inode
 }
 

@@ -53,14 +53,17 @@ impl Comm {
 
     /// Whether another communicator has the same members in the same order.
     pub fn is_congruent(&self, other: &Self) -> bool {
-        if !std::ptr::eq(self.mpi, other.mpi) {
-            return false;
-        }
+        std::ptr::eq(self.mpi, other.mpi) && self.likeness(other.handle).is_some_and(|likeness| likeness <= 1)
+    }
+
+    /// 0: the same communicator; 1: the same members in the same order, 2: in another one; `None` if MPI does not say.
+    fn likeness(&self, other: Handle) -> Option<c_int> {
         let mut result = c_int::MAX;
         // SAFETY: two live communicators of one MPI, and a place to write to.
-        let code = unsafe { (self.mpi.fns.MPI_Comm_compare)(self.handle, other.handle, &mut result) };
-        // MPI_IDENT and MPI_CONGRUENT come first in every ABI but the standard's, which has 201 and 202.
-        code == 0 && (result == 0 || result == 1 || result == 201 || result == 202)
+        let code = unsafe { (self.mpi.fns.MPI_Comm_compare)(self.handle, other, &mut result) };
+        // MPI_IDENT comes first, in the standard's ABI as 201.
+        let likeness = if result > 200 { result - 201 } else { result };
+        (code == 0 && likeness >= 0).then_some(likeness)
     }
 
     pub fn rank(&self) -> usize {
@@ -73,19 +76,13 @@ impl Comm {
 
     /// Whether its members are all processes of the program, as far as this one can tell.
     pub fn is_world(&self) -> bool {
-        let (mut result, mut parent) = (c_int::MAX, 0);
         let Constants { comm_world, comm_null, .. } = *self.constants;
-        // SAFETY: a live communicator, one that there always is, and places to write to.
-        let codes = unsafe {
-            let fns = &self.mpi.fns;
-            [
-                (fns.MPI_Comm_compare)(self.handle, comm_world, &mut result),
-                (fns.MPI_Comm_get_parent)(&mut parent),
-            ]
-        };
-        // The same members, in any order. Processes that others have started may share files with them.
-        let same = (0..=2).contains(&result) || (201..=203).contains(&result);
-        codes == [0, 0] && same && self.mpi.abi().clean(parent) == comm_null
+        let mut parent = 0;
+        // SAFETY: a place to write to.
+        let code = unsafe { (self.mpi.fns.MPI_Comm_get_parent)(&mut parent) };
+        // Processes that others have started may share files with them.
+        let started = code != 0 || self.mpi.abi().clean(parent) != comm_null;
+        !started && self.likeness(comm_world).is_some_and(|likeness| likeness <= 2)
     }
 
     pub fn mpi(&self) -> &'static Mpi {

@@ -218,18 +218,16 @@ unsafe extern "C" fn optional(
     unsafe {
         forward(Op::DatasetOptional, wrapper, request, |class, object| {
             let optional = class.dataset_cls.optional.ok_or(Error::NoMethod)?;
-            let library = Wrapper::parts(wrapper).1.library;
-            let late = match capture::moves_chunks(&*args) {
-                Some(writing) => Some(capture::make_way(library, &[wrapper], dxpl, writing)?),
-                None => None,
-            };
+            let make_way =
+                |writing| capture::make_way(Wrapper::parts(wrapper).1.library, &[wrapper], dxpl, writing);
+            let late = capture::moves_chunks(&*args).map(make_way).transpose()?.unwrap_or_default();
             let afterwards = match Wrapper::role(wrapper) {
                 Role::Dataset(dataset) => capture::before_optional(&dataset, args, dxpl)?,
                 _ => Afterwards::Nothing,
             };
             let code = optional(object, args, dxpl, request);
             afterwards.follow(code >= 0)?;
-            late.map_or(Ok(code), |late| late.follow(code))
+            late.follow(code)
         })
     }
 }

@@ -52,9 +52,9 @@ unsafe extern "C" fn copy(
     unsafe {
         forward(Op::ObjectCopy, source, request, |class, object| {
             let copy = class.object_cls.copy.ok_or(Error::NoMethod)?;
-            let _alone = capture::before_copy(target, (*target_location).obj_type)?;
+            let (_alone, late) = capture::before_copy(target, (*target_location).obj_type)?;
             let target = Wrapper::object_of(target, class)?;
-            Ok(copy(
+            late.follow(copy(
                 object,
                 source_location,
                 source_name,

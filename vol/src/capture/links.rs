@@ -1,6 +1,6 @@
 //! Datasets without links lose their storage when they are closed: what is written to them must not wait.
 
-use super::{companions, file_of, look, mounted_beside, reaches, settle_all, settle_mounted};
+use super::{companions, file_of, look, mounted_beside, reaches, settle_all};
 use crate::below::{Below, Wrapper};
 use crate::capture::dataset::{Dataset, Links};
 use crate::capture::file::CapturedFile;
@@ -31,17 +31,11 @@ pub unsafe fn remove_links(
     // SAFETY: the caller's promise.
     let groups =
         unsafe { has_groups(wrapper, kind) } || companions(&file).iter().any(|file| file.is_mounted());
-    // Before the ranks meet: then what waits there is in the file before any of them removes anything.
-    let beside = mounted_beside(&file);
-    let failed = settle_mounted(&beside);
-    let [groups, failed] = file.settle_and_tell([groups, failed])?;
-    if failed {
-        return Err(file.fail_beside());
-    }
+    let [groups] = file.settle_and_tell([groups])?;
     settle_all(&file)?;
     let code = remove();
-    links_removed(companions(&file));
-    links_removed(beside.into_iter().filter(|other| !other.collective_metadata));
+    let beside = mounted_beside(&file).into_iter().filter(|other| !other.collective_metadata);
+    links_removed(companions(&file).into_iter().chain(beside));
     if groups && code >= 0 {
         companions(&file)
             .iter()

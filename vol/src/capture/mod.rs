@@ -360,7 +360,8 @@ fn settle_each(
     failed: bool,
 ) -> Result<(), Error> {
     // Before the ranks of this file meet, so that each has done so before any of them goes on.
-    let failed = settle_mounted(&mounted_beside(file)) || failed;
+    let failed =
+        mounted_beside(file).iter().fold(failed, |failed, other| other.settle_alone().is_err() || failed);
     let mut settled = Ok(());
     for other in companions(file) {
         let here = other.number == file.number && other.writable;
@@ -382,18 +383,16 @@ fn mounted_beside(file: &CapturedFile) -> Vec<Arc<CapturedFile>> {
     files
 }
 
-/// Carries out what waits on this rank in files of others; whether that failed.
-fn settle_mounted(files: &[Arc<CapturedFile>]) -> bool {
-    files.iter().filter(|file| file.settle_alone().is_err()).count() > 0
-}
-
 /// Before an object is copied, by the ranks that have opened the target: all that the source may reach, by mounts or links, is in the
 /// files. As long as the caller has the result, what this rank wrote is not undone by another; not where several ranks
-/// make the copy, since one of them could wait for another that waits for it.
+/// make the copy, since one of them could wait for another that waits for it. Nor does a failure keep one of them away.
 ///
 /// # Safety
 /// A live wrapper of an object of this type.
-pub unsafe fn before_copy(target: *const c_void, kind: H5I_type_t) -> Result<Vec<ahead::Alone>, Error> {
+pub unsafe fn before_copy(
+    target: *const c_void,
+    kind: H5I_type_t,
+) -> Result<(Vec<ahead::Alone>, twins::Late), Error> {
     // SAFETY: the caller's promise.
     let (to, below) = unsafe { (file_of(target, kind), Wrapper::parts(target).1) };
     let mut others = State::of(below.library).files();
@@ -404,13 +403,13 @@ pub unsafe fn before_copy(target: *const c_void, kind: H5I_type_t) -> Result<Vec
     };
     if by_one {
         to.as_ref().map_or(Ok(()), |to| settle_all(to))?;
-        return twins::hold(others);
+        return Ok((twins::hold(others)?, twins::Late::default()));
     }
     let shown = others.iter().map(|file| file.show()).fold(Ok(()), Result::and);
     match to {
         // All of them hear of it.
-        Some(to) => settle_each(&to, |_| true, shown.is_err()).map(|()| Vec::new()),
-        None => shown.map(|()| Vec::new()),
+        Some(to) => settle_each(&to, |_| true, shown.is_err()).map(|()| Default::default()),
+        None => Ok((Vec::new(), twins::Late::of(shown))),
     }
 }
 
@@ -433,24 +432,20 @@ pub unsafe fn before_optional(
     dxpl: hid_t,
 ) -> Result<Afterwards, Error> {
     // SAFETY: the caller's promise.
-    let (operation, args) = unsafe { ((*args).op_type as u32, (*args).args) };
-    let (reads, writes) =
-        (operation == H5VL_NATIVE_DATASET_CHUNK_READ, operation == H5VL_NATIVE_DATASET_CHUNK_WRITE);
-    if (reads || writes) && transfer::is_collective(dataset.file.library, dxpl) {
+    let (operation, args) = unsafe { (moves_chunks(&*args), (*args).args) };
+    let Some(writes) = operation else { return Ok(Afterwards::Nothing) };
+    if transfer::is_collective(dataset.file.library, dxpl) {
         dataset.file.settle()?;
         if writes {
             dataset.file.leave_to_hdf5();
         }
         return Ok(Afterwards::Nothing);
     }
-    match (reads, writes) {
-        (true, _) => {
-            dataset.file.show_while_read().map(|alone| Afterwards::LetGo(alone.into_iter().collect()))
-        }
+    if writes {
         // SAFETY: the caller's promise.
-        (_, true) => unsafe { before_chunk_write(dataset, args) },
-        _ => Ok(Afterwards::Nothing),
+        return unsafe { before_chunk_write(dataset, args) };
     }
+    dataset.file.show_while_read().map(|alone| Afterwards::LetGo(alone.into_iter().collect()))
 }
 
 /// # Safety

@@ -76,18 +76,28 @@ pub unsafe fn make_way(
         others.extend(its.filter(|file| own.as_ref().is_none_or(|own| !Arc::ptr_eq(own, file))));
     }
     if others.is_empty() {
-        return Ok(Late(Ok(())));
+        return Ok(Late::default());
     }
     let see_to = |file: &Arc<CapturedFile>| if writing { file.settle_alone() } else { file.show() };
     let seen_to = others.iter().map(see_to).fold(Ok(()), Result::and);
-    if is_collective(library, dxpl) { Ok(Late(seen_to)) } else { seen_to.map(|()| Late(Ok(()))) }
+    if is_collective(library, dxpl) { Ok(Late(seen_to)) } else { seen_to.map(|()| Late::default()) }
 }
 
 /// A failure to be told after a call.
 #[must_use]
 pub struct Late(Result<(), Error>);
 
+impl Default for Late {
+    fn default() -> Self {
+        Self(Ok(()))
+    }
+}
+
 impl Late {
+    pub fn of(result: Result<(), Error>) -> Self {
+        Self(result)
+    }
+
     /// What becomes of a call that said this.
     pub fn follow(self, code: herr_t) -> Result<herr_t, Error> {
         if code < 0 { Ok(code) } else { self.0.map(|()| code) }

@@ -389,13 +389,12 @@ impl CapturedFile {
     /// Carries out what waits on any rank; all ranks fail if one of them has `failed` before. Collective.
     pub fn settle_unless(&self, failed: bool) -> Result<(), Error> {
         let [failed] = self.settle_and_tell([failed])?;
-        if failed { Err(self.fail_beside()) } else { Ok(()) }
-    }
-
-    pub fn fail_beside(&self) -> Error {
+        if !failed {
+            return Ok(());
+        }
         let why =
             "some rank cannot write what waits in another file that it has opened, and that this one reaches";
-        Error::Message(format!("{}: {why}; a flush of that file says why", self.name))
+        Err(Error::Message(format!("{}: {why}; a flush of that file says why", self.name)))
     }
 
     /// Carries out what waits on any rank. Collective.
